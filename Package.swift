@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list of strict settings for every Swift target.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableExperimentalFeature("Lifetimes"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A C library of the system, as a module map and inline wrappers.
+func shim(_ name: String, pkgConfig: String? = nil, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/Shims/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "Offhook",
+    products: [
+        .library(name: "Offhook", targets: ["Offhook"]),
+        .library(name: "OffhookTestKit", targets: ["OffhookTestKit"]),
+    ],
+    targets: [
+        // Shims: module maps and inline wrappers, no logic.
+        .target(name: "CLinux", path: "Sources/Shims/CLinux"),
+        shim("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
+        shim("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
+        shim("COpus", package: "libopus-dev"),
+        shim("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        shim("CYUV", package: "libyuv-dev"),
+        shim("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+
+        // Ground: words all share.
+        library("OffhookBasics", []),
+        library("OffhookMedia", ["OffhookBasics"]),
+
+        // Pure: protocols as values, strangers to each other.
+        library("OffhookSIP", ["OffhookBasics"]),
+        library("OffhookSDP", ["OffhookBasics", "OffhookMedia"]),
+        library("OffhookICE", ["OffhookBasics"]),
+        library("OffhookRTP", ["OffhookBasics"]),
+        library("OffhookCrypto", ["OffhookBasics", "CSRTP", "COpenSSL"]),
+
+        // Engine: all calls of a client as one value.
+        library(
+            "OffhookEngine",
+            [
+                "OffhookBasics", "OffhookMedia", "OffhookSIP", "OffhookSDP", "OffhookICE", "OffhookRTP",
+                "OffhookCrypto",
+            ]),
+
+        // Edge: threads, sockets, codecs, devices, the clock.
+        library("OffhookIO", ["OffhookBasics", "CLinux"]),
+        library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV"]),
+        library("OffhookDevices", ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CLinux", "CYUV", "CPNG"]),
+
+        // Public: what apps see.
+        library(
+            "Offhook",
+            [
+                "OffhookBasics", "OffhookMedia", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto",
+                "OffhookEngine", "OffhookIO", "OffhookCodecs", "OffhookDevices",
+            ]),
+        library("OffhookTestKit", ["Offhook", "OffhookBasics", "OffhookMedia"]),
+
+        tests("OffhookBasicsTests", ["OffhookBasics"]),
+        tests("OffhookMediaTests", ["OffhookMedia"]),
+        tests("OffhookSIPTests", ["OffhookSIP", "OffhookBasics"], resources: [.copy("Fixtures")]),
+        tests("OffhookSDPTests", ["OffhookSDP", "OffhookBasics", "OffhookMedia"], resources: [.copy("Fixtures")]),
+        tests("OffhookRTPTests", ["OffhookRTP", "OffhookBasics"], resources: [.copy("Fixtures")]),
+        tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
+        tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
+        tests("OffhookIOTests", ["OffhookIO", "OffhookBasics"]),
+        tests("OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics"]),
+        tests("OffhookDevicesTests", ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics"]),
+        tests("OffhookTests", ["Offhook", "OffhookTestKit"]),
+    ]
+)
