@@ -13,7 +13,9 @@ public struct Endpoint: Hashable, Sendable {
 
     /// Reads `192.0.2.1:5060` or `[2001:db8::1]:5060`; nil without a port.
     public init?(parsing text: some StringProtocol) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         let host = text[..<colon]
         guard host.hasPrefix("[") || !host.contains(":"), let address = IPAddress(parsing: host) else { return nil }
         self.init(address, port)

@@ -165,7 +165,8 @@ extension IPAddress: CustomStringConvertible {
             let hex = { (part: ArraySlice<UInt16>) in
                 part.map { String($0, radix: 16) }.joined(separator: ":")
             }
-            return best.isEmpty ? hex(words[...]) : hex(words[..<best.lowerBound]) + "::" + hex(words[best.upperBound...])
+            return best.isEmpty
+                ? hex(words[...]) : hex(words[..<best.lowerBound]) + "::" + hex(words[best.upperBound...])
         }
     }
 }

@@ -30,7 +30,9 @@ package final class PacketBuffer: @unchecked Sendable {
     /// Replaces the content.
     package func assign(_ content: RawSpan) {
         count = content.byteCount
-        content.withUnsafeBytes { storage.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(storage), byteCount: $0.count) }
+        content.withUnsafeBytes {
+            storage.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(storage), byteCount: $0.count)
+        }
     }
 
     /// Replaces the content.

@@ -86,7 +86,8 @@ public final class VideoFrameBuffer: @unchecked Sendable {
     }
 
     private func bytes(ofPlane plane: Int) -> UnsafeMutableRawBufferPointer {
-        precondition(plane >= 0 && plane < pixelFormat.planeCount, "\(pixelFormat) has \(pixelFormat.planeCount) planes")
+        precondition(
+            plane >= 0 && plane < pixelFormat.planeCount, "\(pixelFormat) has \(pixelFormat.planeCount) planes")
         let offset = plane == 0 ? offsets.0 : plane == 1 ? offsets.1 : offsets.2
         let count = stride(ofPlane: plane) * rows(ofPlane: plane)
         return UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + count])
