@@ -1,4 +1,4 @@
-package import OffhookBasics
+internal import OffhookBasics
 
 /// What a datagram on a media port is, told by its first bytes (RFC 7983, RFC 5761 §4).
 package enum PacketKind: Hashable, Sendable {
