@@ -40,6 +40,8 @@ let package = Package(
         shim("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
         shim("CYUV", package: "libyuv-dev"),
         shim("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
+        shim("CTurboJPEG", package: "libturbojpeg0-dev"),
+        shim("CV4L2", package: "linux-libc-dev"),
 
         // Ground: words all share.
         library("OffhookBasics", []),
@@ -63,7 +65,9 @@ let package = Package(
         // Edge: threads, sockets, codecs, devices, the clock.
         library("OffhookIO", ["OffhookBasics", "CLinux"]),
         library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV"]),
-        library("OffhookDevices", ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CLinux", "CYUV", "CPNG"]),
+        library(
+            "OffhookDevices",
+            ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2"]),
 
         // Public: what apps see.
         library(
