@@ -38,6 +38,8 @@ let package = Package(
         shim("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
         shim("COpus", package: "libopus-dev"),
         shim("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        shim("CCares", pkgConfig: "libcares", package: "libc-ares-dev"),
+        shim("CWslay", package: "libwslay-dev"),
         shim("CYUV", package: "libyuv-dev"),
         shim("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
         shim("CTurboJPEG", package: "libturbojpeg0-dev"),
@@ -63,7 +65,7 @@ let package = Package(
             ]),
 
         // Edge: threads, sockets, codecs, devices, the clock.
-        library("OffhookIO", ["OffhookBasics", "CLinux"]),
+        library("OffhookIO", ["OffhookBasics", "CLinux", "COpenSSL", "CCares", "CWslay"]),
         library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV"]),
         library(
             "OffhookDevices",
