@@ -41,6 +41,7 @@ let package = Package(
         shim("CCares", pkgConfig: "libcares", package: "libc-ares-dev"),
         shim("CWslay", package: "libwslay-dev"),
         shim("CYUV", package: "libyuv-dev"),
+        shim("CSpeexDSP", package: "libspeexdsp-dev"),
         shim("CPNG", pkgConfig: "libpng", package: "libpng-dev"),
         shim("CTurboJPEG", package: "libturbojpeg0-dev"),
         shim("CV4L2", package: "linux-libc-dev"),
@@ -66,7 +67,7 @@ let package = Package(
 
         // Edge: threads, sockets, codecs, devices, the clock.
         library("OffhookIO", ["OffhookBasics", "CLinux", "COpenSSL", "CCares", "CWslay"]),
-        library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV"]),
+        library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV", "CSpeexDSP"]),
         library(
             "OffhookDevices",
             ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2"]),
@@ -88,7 +89,8 @@ let package = Package(
         tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
         tests("OffhookIOTests", ["OffhookIO", "OffhookBasics"]),
-        tests("OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics"]),
+        tests(
+            "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookDevicesTests", ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics"]),
         tests("OffhookTests", ["Offhook", "OffhookTestKit"]),
     ]

@@ -1,0 +1,17 @@
+internal import Dispatch
+
+/// The threads that codecs run on: as many as the machine has processors, however many calls there are.
+///
+/// Every encoder and decoder has a serial queue, and all of those share the threads of one pool.
+package final class CodecPool: Sendable {
+    /// The pool of the process.
+    package static let shared = CodecPool()
+
+    private let queue = DispatchQueue(label: "offhook.codecs", qos: .userInteractive, attributes: .concurrent)
+
+    package init() {}
+
+    func makeQueue(_ name: String) -> DispatchQueue {
+        DispatchQueue(label: "offhook.codecs.\(name)", target: queue)
+    }
+}
