@@ -1,0 +1,65 @@
+package import OffhookBasics
+
+/// What a user agent offers, demands and endures.
+package struct UserAgentConfiguration: Sendable {
+    package var timers = TransactionTimers()
+    /// The value of User-Agent and Server; nil sends none.
+    package var product: String?
+    /// The user part of our Contact.
+    package var contactUser: String? = "offhook"
+    /// Ports on which others reach us, for Via and Contact; a transport that is missing here uses its local port.
+    package var listeningPorts: [SIPTransport: UInt16] = [:]
+
+    /// Whether reliable provisional responses are offered and used (RFC 3262).
+    package var reliableProvisionals = ReliableProvisionals.whenRequired
+    package var sessionTimer = SessionTimerConfiguration()
+    /// Methods outside a dialog that are handed up, beside INVITE and OPTIONS, which the user agent answers itself.
+    package var acceptedRequests: Set<SIPMethod> = [.message]
+    /// Event packages listed in Allow-Events.
+    package var eventPackages: [String] = ["refer"]
+    /// Body types a request may have; multipart is looked into.
+    package var acceptedBodies: [String] = ["application/sdp", "application/dtmf-relay", "application/media_control+xml"]
+    /// Whether a 3xx to an INVITE is followed.
+    package var followsRedirects = true
+    package var redirectLimit = 5
+
+    /// How long the upper layer may hold back what an ACK or PRACK must carry, and credentials.
+    package var decisionLimit: Duration = .seconds(30)
+    /// How long an UPDATE with an offer may wait for its answer (RFC 3311 §5.2 asks for a prompt one).
+    package var updateDecisionLimit: Duration = .seconds(2)
+    /// How long an INVITE that rings is answered, if nobody says anything; nil waits for ever.
+    package var ringingLimit: Duration? = .seconds(180)
+
+    /// The longest request that goes over UDP unless nothing else works; nil never looks (RFC 3261 §18.1.1).
+    package var datagramLimit: Int? = 1300
+    /// Most sessions at once that others began; more are answered 486.
+    package var incomingSessionLimit = 1024
+    /// Most open server transactions; new ones beyond are answered 503.
+    package var serverTransactionLimit = 16384
+
+    package init() {}
+
+    package enum ReliableProvisionals: Sendable {
+        /// Not offered; an INVITE that demands them is refused.
+        case never
+        /// Used where the caller demands them, and offered to callees.
+        case whenRequired
+        /// Used wherever the caller can, and offered to callees.
+        case whenSupported
+    }
+}
+
+/// The session timer's wishes (RFC 4028).
+package struct SessionTimerConfiguration: Hashable, Sendable {
+    package var isEnabled: Bool
+    /// Seconds we ask for.
+    package var interval: UInt32
+    /// The fewest seconds we endure; never under 90.
+    package var minimum: UInt32
+
+    package init(isEnabled: Bool = true, interval: UInt32 = 1800, minimum: UInt32 = 90) {
+        self.isEnabled = isEnabled
+        self.minimum = max(minimum, 90)
+        self.interval = max(interval, self.minimum)
+    }
+}
