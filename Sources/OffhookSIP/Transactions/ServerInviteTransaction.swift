@@ -55,6 +55,14 @@ package struct ServerInviteTransaction: Sendable {
         if case .proceeding = state { true } else { false }
     }
 
+    /// Whether an ACK with the INVITE's branch belongs to a refusal.
+    package var absorbsAcknowledgement: Bool {
+        switch state {
+        case .completed, .confirmed: true
+        case .proceeding, .accepted, .terminated: false
+        }
+    }
+
     /// When `handle(timeoutAt:)` should next be called, if ever.
     package var nextDeadline: Instant? {
         switch state {

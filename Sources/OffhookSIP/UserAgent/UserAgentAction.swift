@@ -1,4 +1,4 @@
-package import OffhookBasics
+internal import OffhookBasics
 
 /// What a user agent wants done or known.
 package enum UserAgentAction: Sendable {

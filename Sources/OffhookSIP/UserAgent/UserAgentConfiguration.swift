@@ -1,4 +1,4 @@
-package import OffhookBasics
+internal import OffhookBasics
 
 /// What a user agent offers, demands and endures.
 package struct UserAgentConfiguration: Sendable {
@@ -18,7 +18,9 @@ package struct UserAgentConfiguration: Sendable {
     /// Event packages listed in Allow-Events.
     package var eventPackages: [String] = ["refer"]
     /// Body types a request may have; multipart is looked into.
-    package var acceptedBodies: [String] = ["application/sdp", "application/dtmf-relay", "application/media_control+xml"]
+    package var acceptedBodies: [String] = [
+        "application/sdp", "application/dtmf-relay", "application/media_control+xml",
+    ]
     /// Whether a 3xx to an INVITE is followed.
     package var followsRedirects = true
     package var redirectLimit = 5
