@@ -1,0 +1,45 @@
+package import OffhookMedia
+
+/// What carries out the commands of a client: the engine on its loop, or a script in tests.
+///
+/// Synchronous methods return at once and may be called on any thread. Asynchronous ones return when the far end has
+/// agreed or refused, and report news to the ``ClientFront`` before they return, so that a caller finds the call's
+/// status changed when its `await` is over.
+package protocol CallBackend: AnyObject, Sendable {
+    // MARK: Accounts
+
+    /// Takes an account; throws where its settings do not parse.
+    func addUser(_ user: User.ID, configuration: UserConfiguration, media: MediaServices) throws(CallError)
+    /// Listens and, with a server, registers.
+    func startUser(_ user: User.ID) async throws(CallError)
+    /// Ends the account's calls, and takes its registration back.
+    func stopUser(_ user: User.ID) async
+    /// Stops everything and frees the ports.
+    func shutdown() async
+
+    // MARK: Calls
+
+    /// Takes an outgoing call that is not started; throws where the address does not parse. Returns its first status.
+    func addCall(_ call: Call.ID, of user: User.ID, to address: String, options: CallOptions) throws(CallError)
+        -> CallStatus
+    func start(_ call: Call.ID) async throws(CallError)
+    func accept(_ call: Call.ID) async throws(CallError)
+    func ignore(_ call: Call.ID) async throws(CallError)
+    func deny(_ call: Call.ID, reason: Call.DenyReason) async throws(CallError)
+    func redirect(_ call: Call.ID, to address: String) async throws(CallError)
+    func end(_ call: Call.ID)
+    func hold(_ call: Call.ID) async throws(CallError)
+    func unhold(_ call: Call.ID) async throws(CallError)
+    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async throws(CallError)
+    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async throws(CallError)
+    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async throws(CallError)
+    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError)
+    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError)
+    func denyVideo(_ call: Call.ID) async throws(CallError)
+    func transfer(_ call: Call.ID, to address: String) async throws(CallError)
+    func transfer(_ call: Call.ID, to other: Call.ID) async throws(CallError)
+    func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError)
+    func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError)
+    /// The call's figures; nil where it has none any more.
+    func statistics(of call: Call.ID) async -> CallStatistics?
+}
