@@ -19,3 +19,9 @@ static inline vpx_codec_err_t cvpx_control_int(vpx_codec_ctx_t *context, int con
 static inline vpx_codec_err_t cvpx_control_pointer(vpx_codec_ctx_t *context, int control, void *value) {
     return vpx_codec_control_(context, control, value);
 }
+// The packet's payload is in an anonymous union.
+static inline const void *cvpx_frame_bytes(const vpx_codec_cx_pkt_t *packet) { return packet->data.frame.buf; }
+static inline size_t cvpx_frame_byte_count(const vpx_codec_cx_pkt_t *packet) { return packet->data.frame.sz; }
+static inline int cvpx_frame_is_key(const vpx_codec_cx_pkt_t *packet) {
+    return (packet->data.frame.flags & VPX_FRAME_IS_KEY) != 0;
+}
