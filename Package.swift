@@ -92,6 +92,6 @@ let package = Package(
         tests(
             "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookDevicesTests", ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics"]),
-        tests("OffhookTests", ["Offhook", "OffhookTestKit"]),
+        tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
     ]
 )

@@ -18,7 +18,7 @@ final class CommandQueue: Sendable {
         var isBusy = false
         var waiting: [(number: UInt64, kind: Kind, continuation: CheckedContinuation<Bool, Never>)] = []
         var lastNumber: UInt64 = 0
-        /// Cancelled before they came to wait.
+        /// Cancelled while they were not waiting: not yet, or no longer.
         var cancelled: Set<UInt64> = []
 
         /// Those whose turn it is now.
@@ -51,8 +51,12 @@ final class CommandQueue: Sendable {
         } onCancel: {
             cancel(ticket)
         }
+        state.withLock { _ = $0.cancelled.remove(ticket) }
         guard isAdmitted else { throw CallError(.cancelled, "the command was cancelled before its turn came") }
     }
+
+    /// How many commands wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Gives the turn to the next.
     func finish(_ kind: Kind) {
