@@ -5,9 +5,15 @@ package struct SIPHeaders: Sendable {
         /// Unfolded, without white space around it. One line, which may hold several values.
         package let value: String
 
+        /// Line ends in the value become spaces: nothing may be smuggled into a header that way.
         package init(name: SIPHeaderName, value: String) {
             self.name = name
-            self.value = value
+            self.value = value.onOneLine
+        }
+
+        init(name: SIPHeaderName, line: String) {
+            self.name = name
+            value = line
         }
     }
 
@@ -37,6 +43,14 @@ package struct SIPHeaders: Sendable {
     /// Every value, in order: lines are split at commas outside quotes and angle brackets (RFC 3261 §7.3.1).
     package func values(_ name: SIPHeaderName) -> [String] {
         fields.flatMap { $0.name == name ? CommaList.split($0.value) : [] }
+    }
+
+    func count(_ name: SIPHeaderName) -> Int {
+        fields.count { $0.name == name }
+    }
+
+    mutating func append(_ field: Field) {
+        fields.append(field)
     }
 
     package mutating func append(_ name: SIPHeaderName, _ value: String) {

@@ -60,6 +60,15 @@ extension String {
         utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowercased == $1.lowercased }
     }
 
+    /// With spaces for line ends.
+    var onOneLine: String {
+        guard utf8.contains(where: { $0 == Character8.lineFeed || $0 == Character8.carriageReturn }) else {
+            return self
+        }
+        let bytes = utf8.map { $0 == Character8.lineFeed || $0 == Character8.carriageReturn ? Character8.space : $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     func hashIgnoringCase(into hasher: inout Hasher) {
         for byte in utf8 { hasher.combine(byte.lowercased) }
     }
