@@ -1,0 +1,47 @@
+package import OffhookBasics
+package import OffhookRTP
+package import OffhookSIP
+
+/// What the engine wants done or known, in order.
+package enum EngineOutput {
+    /// Send this message.
+    case sendSignaling([UInt8], to: TransportTarget)
+    /// Find targets for a user agent's question; `CallEngine.resolved` brings them.
+    case resolve(ResolveQuery, ResolveQuestion)
+    /// Send this datagram, then give the buffer back with `CallEngine.giveBack`.
+    case sendMedia(PacketBuffer, from: MediaSocketID, to: Endpoint)
+    /// The call that owned these sockets is over.
+    case closePorts(MediaPorts)
+
+    /// Somebody calls: make the call known, under this handle.
+    case incomingCall(CallHandle, AccountHandle, CallSnapshot)
+    /// News of a call, with what can be told of it now.
+    case news(CallHandle, CallEvent, CallSnapshot)
+    /// A command is over.
+    case finished(CommandToken, CallFailure?)
+
+    /// How a call's media is to be coded from now on.
+    case media(CallHandle, MediaPlan)
+    /// A whole encoded picture for this channel's decoder.
+    case decodeVideo(CallHandle, ChannelHandle, ReceivedVideoFrame)
+    /// The next stretch of sound for the call's decoder.
+    case playAudio(CallHandle, AudioPlayout, PlayoutSpeed)
+    /// The channel's encoder should make its next picture a key frame.
+    case encodeKeyFrame(CallHandle, ChannelHandle)
+    /// The far end, or the network, wants no more than this for the channel, in bits per second.
+    case limitVideoBitrate(CallHandle, ChannelHandle, Int)
+    /// The call's figures before it goes.
+    case finalStatistics(CallHandle, CallFigures)
+    /// News of a request made outside calls.
+    case requestEvent(RequestID, RequestEvent)
+    /// A line for the log.
+    case log(String, CallHandle?)
+}
+
+/// Who asks for targets.
+package enum ResolveQuestion: Hashable, Sendable {
+    /// The user agent, about one of its requests.
+    case userAgent(ResolveToken)
+    /// A call that is about to start and needs our own address for its offer.
+    case call(CallHandle)
+}

@@ -1,0 +1,277 @@
+internal import OffhookBasics
+internal import OffhookCrypto
+internal import OffhookMedia
+internal import OffhookRTP
+internal import OffhookSDP
+
+/// All media of one call: at most one audio and one video line, kept in time with each other.
+final class CallMedia {
+    let call: CallHandle
+    let channel: ChannelHandle
+    private let canonicalName: String
+    private let suites: [SDESSuite]
+    private(set) var audio: MediaLine?
+    private(set) var video: MediaLine?
+    private var lipSync = LipSync()
+    private var nextLipSync: Instant?
+    private var heldFrames: [(due: Instant, frame: ReceivedVideoFrame)] = []
+    private var actions: [RTPSession.Action] = []
+    private var plan = MediaPlan()
+    /// News for the call, to be taken after each input.
+    private(set) var events: [CallEvent] = []
+    private(set) var endsForSilenceAt: Instant?
+
+    init(call: CallHandle, suites: [SDESSuite], core: inout EngineCore) {
+        self.call = call
+        self.suites = suites
+        channel = ChannelHandle(number: core.nextNumber())
+        canonicalName = core.random.token(length: 16)
+        actions.reserveCapacity(64)
+    }
+
+    /// The line of a kind, with sockets, made on first use; nil where no sockets are to be had.
+    func line(_ kind: StreamKind, core: inout EngineCore) -> MediaLine? {
+        if let line = kind == .audio ? audio : video { return line }
+        guard let ports = core.takePorts() else { return nil }
+        let line = MediaLine(kind: kind, ports: ports, canonicalName: canonicalName, suites: suites, core: &core)
+        if kind == .audio { audio = line } else { video = line }
+        core.claim(ports, for: call)
+        return line
+    }
+
+    private var lines: [MediaLine] { [audio, video].compactMap(\.self) }
+
+    /// Takes over what was agreed for all lines and tells the codecs.
+    func apply(_ media: [NegotiatedMedia], isHolding: Bool, core: inout EngineCore) throws(SRTPError) {
+        for line in lines {
+            let agreed = media.first { $0.kind == line.kind && $0.isEnabled }
+            try line.apply(agreed, isSilent: isHolding, core: &core, actions: &actions)
+            perform(line, core: &core)
+        }
+        var plan = MediaPlan()
+        if let audio, let agreed = audio.negotiated, agreed.isEnabled {
+            plan.audio = MediaPlan.Audio(agreed, isSilent: isHolding, suiteName: audio.transport.suiteName)
+        }
+        if let video, let agreed = video.negotiated, agreed.isEnabled {
+            plan.video = MediaPlan.Video(
+                agreed, channel: channel, isSilent: isHolding, suiteName: video.transport.suiteName)
+        }
+        guard plan != self.plan else { return }
+        let startsReceivingVideo = plan.video?.receives == true && self.plan.video?.receives != true
+        self.plan = plan
+        core.output(.media(call, plan))
+        // What was shown before a hold is no reference for what comes after it.
+        if startsReceivingVideo { requestKeyFrame(core: &core) }
+    }
+
+    /// Whether sound is to be played: the edge then asks for it every 20 ms.
+    var receivesAudio: Bool { plan.audio?.receives == true }
+
+    var isSecure: Bool {
+        let active = lines.filter { $0.negotiated?.isEnabled == true }
+        return !active.isEmpty && active.allSatisfy(\.isSecure)
+    }
+
+    // MARK: Packets
+
+    func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
+        guard let line = lines.first(where: { $0.transport.ports.rtp == socket || $0.transport.ports.rtcp == socket }) else {
+            core.pool.give(packet)
+            return
+        }
+        switch line.transport.receive(packet, on: socket, from: source, at: core.now) {
+        case .rtp(let packet):
+            line.session.receiveRTP(packet, at: core.now, pool: &core.pool, actions: &actions)
+        case .rtcp(let packet):
+            line.session.receiveRTCP(packet.bytes, at: core.now, pool: &core.pool, actions: &actions)
+            core.pool.give(packet)
+        case .ignored(let packet):
+            core.pool.give(packet)
+        }
+        perform(line, core: &core)
+    }
+
+    func sendAudio(_ payload: [UInt8], payloadType: UInt8, units: Int, core: inout EngineCore) {
+        guard let audio, plan.audio?.sends == true, plan.audio?.sendFormat?.payloadType == payloadType else { return }
+        if payload.isEmpty {
+            audio.session.skipAudio(units: units, at: core.now)
+            return
+        }
+        audio.session.sendAudio(
+            payload.span.bytes, payloadType: payloadType, units: units, at: core.now, pool: &core.pool, actions: &actions)
+        perform(audio, core: &core)
+    }
+
+    func sendVideo(_ frame: [UInt8], isKeyFrame: Bool, captureTime: Instant, core: inout EngineCore) {
+        guard let video, plan.video?.sends == true else { return }
+        video.session.sendVideoFrame(
+            frame.span.bytes, isKeyFrame: isKeyFrame, captureTime: captureTime, at: core.now, pool: &core.pool,
+            actions: &actions)
+        perform(video, core: &core)
+    }
+
+    /// Sends a key press as RFC 4733 events; false where the far end does not take them.
+    func sendDigit(_ event: TelephoneEvent, core: inout EngineCore) -> Bool {
+        guard let audio, audio.negotiated?.sendTelephoneEvent != nil else { return false }
+        let isTaken = audio.session.sendDigit(event, at: core.now, pool: &core.pool, actions: &actions)
+        perform(audio, core: &core)
+        return isTaken
+    }
+
+    func requestKeyFrame(core: inout EngineCore) {
+        guard let video, video.negotiated?.direction.receives == true else { return }
+        video.session.requestKeyFrame(at: core.now, pool: &core.pool, actions: &actions)
+        perform(video, core: &core)
+    }
+
+    /// What the player should do for its next 10 or 20 ms.
+    func nextAudio(core: inout EngineCore) -> (playout: AudioPlayout, speed: PlayoutSpeed)? {
+        guard let audio, receivesAudio else { return nil }
+        return audio.session.nextAudio(at: core.now, pool: &core.pool)
+    }
+
+    /// Says goodbye on every line and gives the sockets back.
+    func end(core: inout EngineCore) {
+        for line in lines {
+            line.session.end(at: core.now, pool: &core.pool, actions: &actions)
+            perform(line, core: &core)
+            core.release(line.transport.ports)
+        }
+        heldFrames = []
+    }
+
+    // MARK: Time
+
+    var nextDeadline: Instant? {
+        var deadline = nextLipSync
+        for candidate in [audio?.session.nextDeadline, video?.session.nextDeadline, heldFrames.first?.due, endsForSilenceAt] {
+            if let candidate { deadline = min(deadline ?? candidate, candidate) }
+        }
+        return deadline
+    }
+
+    func handleTimeout(core: inout EngineCore) {
+        for line in lines {
+            if let deadline = line.session.nextDeadline, deadline <= core.now {
+                line.session.handle(timeoutAt: core.now, pool: &core.pool, actions: &actions)
+                perform(line, core: &core)
+            }
+        }
+        while let first = heldFrames.first, first.due <= core.now {
+            heldFrames.removeFirst()
+            core.output(.decodeVideo(call, channel, first.frame))
+        }
+        if let next = nextLipSync, next <= core.now { updateLipSync(core: &core) }
+    }
+
+    private func updateLipSync(core: inout EngineCore) {
+        nextLipSync = core.now + .milliseconds(500)
+        guard let audio, let video, let sound = audio.session.playoutPoint, let picture = video.session.playoutPoint,
+            lipSync.update(audio: sound, video: picture)
+        else { return }
+        audio.session.setExtraDelay(lipSync.audioDelay)
+        video.session.setExtraDelay(lipSync.videoDelay)
+    }
+
+    func takeEvents() -> [CallEvent] {
+        guard !events.isEmpty else { return [] }
+        defer { events = [] }
+        return events
+    }
+
+    // MARK: What the sessions want
+
+    private func perform(_ line: MediaLine, core: inout EngineCore) {
+        // Appending while walking happens only through `requestKeyFrame`, which is not called from here.
+        for action in actions {
+            switch action {
+            case .sendRTP(let packet):
+                send(packet, line.transport.prepareRTP(packet), core: &core)
+            case .sendRTCP(let packet):
+                send(packet, line.transport.prepareRTCP(packet), core: &core)
+            case .videoFrame(let frame):
+                deliver(frame, core: &core)
+            case .keyFrameRequested:
+                core.output(.encodeKeyFrame(call, channel))
+            case .bitrateLimit(let bitsPerSecond):
+                core.output(.limitVideoBitrate(call, channel, bitsPerSecond))
+            case .digit(let event):
+                if let key = event.key { events.append(.digit(key)) }
+            case .receivingStopped:
+                events.append(.mediaFlowChanged(isVideo: line.kind == .video, flows: false))
+                if line.kind == .audio { endsForSilenceAt = core.configuration.mediaLoss.map { core.now + $0 } }
+            case .receivingResumed:
+                events.append(.mediaFlowChanged(isVideo: line.kind == .video, flows: true))
+                if line.kind == .audio { endsForSilenceAt = nil }
+            case .loopDetected:
+                core.output(.log("our own packets come back on the \(line.kind.rawValue) line", call))
+            case .digitSent, .remoteSourceChanged, .remoteGoodbye, .localSourceChanged, .transportFeedback:
+                break
+            }
+        }
+        actions.removeAll(keepingCapacity: true)
+        if nextLipSync == nil, audio != nil, video != nil { nextLipSync = core.now + .milliseconds(500) }
+    }
+
+    private func send(
+        _ packet: PacketBuffer, _ way: (socket: MediaSocketID, destination: Endpoint)?, core: inout EngineCore
+    ) {
+        if let way {
+            core.output(.sendMedia(packet, from: way.socket, to: way.destination))
+        } else {
+            core.pool.give(packet)
+        }
+    }
+
+    /// Pictures that lip sync wants later wait here; the others go to their decoder at once.
+    private func deliver(_ frame: ReceivedVideoFrame, core: inout EngineCore) {
+        guard plan.video?.receives == true else { return }
+        if lipSync.videoDelay > .zero || !heldFrames.isEmpty {
+            heldFrames.append((core.now + lipSync.videoDelay, frame))
+        } else {
+            core.output(.decodeVideo(call, channel, frame))
+        }
+    }
+}
+
+extension MediaPlan.Audio {
+    fileprivate init(_ media: NegotiatedMedia, isSilent: Bool, suiteName: String?) {
+        sends = media.direction.sends && !isSilent
+        receives = media.direction.receives
+        sendFormat = media.sendCodecs.lazy.compactMap(MediaPlan.Format.init).first
+        receiveFormats = media.receiveCodecs.compactMap(MediaPlan.Format.init)
+        // What we send is 20 ms a packet; a peer that asks for longer ones gets them in multiples of that.
+        packetTime = min(max(media.packetTime ?? 20, 10), media.maximumPacketTime ?? 60, 60)
+        self.suiteName = suiteName
+    }
+}
+
+extension MediaPlan.Video {
+    fileprivate init(_ media: NegotiatedMedia, channel: ChannelHandle, isSilent: Bool, suiteName: String?) {
+        self.channel = channel
+        sends = media.direction.sends && !isSilent
+        receives = media.direction.receives
+        sendFormat = media.sendCodecs.lazy.compactMap(MediaPlan.Format.init).first
+        bandwidth = media.bandwidth.payloadBitsPerSecond(packetsPerSecond: 200)
+        self.suiteName = suiteName
+    }
+}
+
+extension MediaPlan.Format {
+    fileprivate init?(_ codec: NegotiatedCodec) {
+        switch codec.name.lowercased() {
+        case "opus":
+            self.init(codec: .opus, payloadType: codec.payloadType)
+            usesForwardErrorCorrection = codec.parameters.flag("useinbandfec")
+            usesDiscontinuousTransmission = codec.parameters.flag("usedtx")
+            maximumBitrate = codec.parameters.number("maxaveragebitrate")
+        case "pcmu": self.init(codec: .pcmu, payloadType: codec.payloadType)
+        case "pcma": self.init(codec: .pcma, payloadType: codec.payloadType)
+        case "vp8":
+            self.init(codec: .vp8, payloadType: codec.payloadType)
+            maximumFrameRate = codec.parameters.number("max-fr")
+            maximumFrameSize = codec.parameters.number("max-fs")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import OffhookBasics
+internal import OffhookCrypto
+internal import OffhookMedia
+internal import OffhookRTP
+internal import OffhookSDP
+
+/// One audio or video line of a call: its sockets, keys and RTP.
+final class MediaLine {
+    let kind: StreamKind
+    let transport: MediaTransport
+    let session: RTPSession
+    /// Our SDES keys, made once and offered again and again, so that no re-INVITE starts SRTP anew (RFC 4568 §7.1.4).
+    private let keys: [SDESSuite: [UInt8]]
+    private(set) var negotiated: NegotiatedMedia?
+
+    init(kind: StreamKind, ports: MediaPorts, canonicalName: String, suites: [SDESSuite], core: inout EngineCore) {
+        self.kind = kind
+        transport = MediaTransport(ports: ports)
+        var configuration = RTPSession.Configuration(
+            kind: kind == .audio ? .audio : .video, canonicalName: canonicalName, seed: core.random.next(), clock: core.clock)
+        configuration.silenceTimeout = core.configuration.mediaSilence
+        session = RTPSession(configuration: configuration)
+        var keys: [SDESSuite: [UInt8]] = [:]
+        for suite in suites {
+            guard let srtp = SRTPSuite(sdesName: suite.rawValue) else { continue }
+            keys[suite] = SRTPKeys.random(suite: srtp).keyAndSalt
+        }
+        self.keys = keys
+    }
+
+    /// What a description says of our end.
+    func localStream(address: IPAddress) -> LocalStream {
+        LocalStream(
+            address: address, port: transport.ports.rtpPort, rtcpPort: transport.ports.rtcpPort, keys: keys,
+            ssrc: session.localSSRC.rawValue, cname: session.configuration.canonicalName)
+    }
+
+    /// Takes over what was agreed. Throws where it cannot be secured as agreed.
+    ///
+    /// `isSilent` says that we send nothing though the direction would allow it: we hold the call.
+    func apply(
+        _ media: NegotiatedMedia?, isSilent: Bool, core: inout EngineCore, actions: inout [RTPSession.Action]
+    ) throws(SRTPError) {
+        negotiated = media
+        guard let media, media.isEnabled else {
+            session.setDirections(sends: false, receives: false, at: core.now, pool: &core.pool, actions: &actions)
+            return
+        }
+        switch media.security {
+        case .none, .dtls:
+            transport.makePlain()
+        case .sdes(let local, let remote):
+            guard let outbound = SRTPKeys(local), let inbound = SRTPKeys(remote) else { throw .unavailable }
+            try transport.secure(outbound: outbound, inbound: inbound)
+        }
+        transport.isMultiplexed = media.hasRTCPMux
+        transport.signal(rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint)
+        session.setReceivePayloads(
+            PayloadFormat.formats(codecs: media.receiveCodecs, events: media.receiveTelephoneEvents))
+        session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
+        let bandwidth = media.bandwidth.payloadBitsPerSecond(packetsPerSecond: kind == .audio ? 50 : 200)
+        session.setBandwidth(bandwidth ?? (kind == .audio ? 64_000 : 1_500_000))
+        session.setDirections(
+            sends: media.direction.sends && !isSilent, receives: media.direction.receives, at: core.now,
+            pool: &core.pool, actions: &actions)
+    }
+
+    /// Whether media flows under protection, or none flows.
+    var isSecure: Bool {
+        guard let negotiated, negotiated.isEnabled else { return true }
+        return transport.security != nil
+    }
+}
+
+extension SRTPKeys {
+    fileprivate init?(_ key: SDESKey) {
+        guard let suite = SRTPSuite(sdesName: key.suite.rawValue) else { return nil }
+        self.init(
+            suite: suite, keyAndSalt: key.masterKey + key.masterSalt, masterKeyIdentifier: key.identifier?.bytes ?? [])
+    }
+}
+
+extension RemoteDestination {
+    /// The address; a name in a description is not looked up, which RFC 8866 §5.7 lets us do and privacy asks for.
+    var endpoint: Endpoint? {
+        if case .endpoint(let endpoint) = self { endpoint } else { nil }
+    }
+}
+
+extension PayloadFormat {
+    fileprivate static func formats(codecs: [NegotiatedCodec], events: [NegotiatedTelephoneEvent]) -> [PayloadFormat] {
+        codecs.map { codec in
+            PayloadFormat(
+                payloadType: codec.payloadType, codec: Codec(name: codec.name.lowercased()),
+                clockRate: Int(codec.clockRate))
+        }
+            + events.map { PayloadFormat(payloadType: $0.payloadType, codec: .telephoneEvent, clockRate: Int($0.clockRate)) }
+    }
+}
+
+extension PayloadFormat.Codec {
+    fileprivate init(name: String) {
+        self =
+            switch name {
+            case "opus": .opus
+            case "pcmu": .pcmu
+            case "pcma": .pcma
+            case "vp8": .vp8
+            default: .otherAudio(name)
+            }
+    }
+}
