@@ -94,6 +94,11 @@ package struct PacketPool {
         return buffer
     }
 
+    /// A buffer that lies idle; nil rather than a new one.
+    package mutating func takeIdle() -> PacketBuffer? {
+        free.popLast()
+    }
+
     package mutating func give(_ buffer: PacketBuffer) {
         guard free.count < 4096 else { return }
         free.append(buffer)

@@ -28,6 +28,11 @@ package struct SIPHeaderName: Hashable, Sendable {
         }
     }
 
+    /// Whether the name is one of those that this library interprets.
+    package var isStandard: Bool {
+        if case .standard = base { true } else { false }
+    }
+
     private struct OtherName: Hashable {
         let text: String
 

@@ -1,0 +1,219 @@
+package import OffhookBasics
+package import OffhookMedia
+package import OffhookRTP
+package import OffhookSDP
+package import OffhookSIP
+
+/// All calls of a client as one value: messages, packets, commands and time go in, messages, packets and news come out.
+///
+/// It reads no clock and touches no socket. After each call of a method drain `nextOutput`, then look at `nextDeadline`.
+/// It belongs to one thread.
+package struct CallEngine {
+    /// Pairs of sockets that should lie ready: enough for a call with audio and video.
+    package static let sparePortsWanted = 2
+
+    var core: EngineCore
+    var accounts: [AccountHandle: EngineAccount] = [:]
+    var accountOrder: [AccountHandle] = []
+    var calls: [CallHandle: CallMachine] = [:]
+    private var deadlines = DeadlineQueue<CallHandle>()
+    private var handleRange: CallHandle
+
+    /// - Parameters:
+    ///   - clock: the wall clock for RTCP.
+    ///   - firstHandle: handles of incoming calls count up from here; those of outgoing calls are the caller's.
+    package init(
+        configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstHandle: UInt64 = 1 << 48, at now: Instant
+    ) {
+        core = EngineCore(configuration: configuration, clock: clock, seed: seed, now: now)
+        handleRange = CallHandle(number: firstHandle)
+    }
+
+    /// The next thing to be done; drain it after each call of any other method.
+    package mutating func nextOutput() -> EngineOutput? {
+        core.nextOutput()
+    }
+
+    // MARK: Sockets and buffers
+
+    package var sparePortCount: Int { core.sparePortCount }
+
+    /// Hands in two fresh sockets for a later media line.
+    package mutating func addSparePorts(_ ports: MediaPorts) {
+        core.addSpare(ports)
+    }
+
+    /// Gives a sent packet's buffer back.
+    package mutating func giveBack(_ packet: PacketBuffer) {
+        core.pool.give(packet)
+    }
+
+    /// A buffer that lies idle here, for the sockets to receive into; nil where none does.
+    package mutating func takeIdleBuffer() -> PacketBuffer? {
+        core.pool.takeIdle()
+    }
+
+    // MARK: Accounts
+
+    package mutating func setAccount(_ account: EngineAccount) {
+        if accounts.updateValue(account, forKey: account.handle) == nil { accountOrder.append(account.handle) }
+    }
+
+    package mutating func removeAccount(_ handle: AccountHandle, at now: Instant) {
+        accounts[handle] = nil
+        accountOrder.removeAll { $0 == handle }
+        for call in calls.values where call.account.handle == handle { end(call.handle, at: now) }
+    }
+
+    // MARK: Input from the network
+
+    package mutating func receiveSignaling(
+        _ message: [UInt8], from source: TransportTarget, local: Endpoint, at now: Instant
+    ) {
+        core.now = now
+        core.localAddress = local.address
+        core.userAgent.receive(message, from: source, local: local, at: now, actions: &core.actions)
+        settle()
+    }
+
+    package mutating func receiveMedia(
+        _ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, at now: Instant
+    ) {
+        core.now = now
+        guard let handle = core.owners[socket], let call = calls[handle] else {
+            core.pool.give(packet)
+            return
+        }
+        call.receiveMedia(packet, on: socket, from: source, core: &core)
+        settle(handle)
+    }
+
+    package mutating func transportFailed(_ target: TransportTarget, at now: Instant) {
+        core.now = now
+        core.userAgent.transportFailed(target, at: now, actions: &core.actions)
+        settle()
+    }
+
+    package mutating func connectionClosed(_ target: TransportTarget, at now: Instant) {
+        core.now = now
+        core.userAgent.connectionClosed(target, at: now, actions: &core.actions)
+        settle()
+    }
+
+    package mutating func resolved(_ question: ResolveQuestion, routes: [TransportRoute], at now: Instant) {
+        core.now = now
+        switch question {
+        case .userAgent(let token):
+            core.userAgent.resolved(token, routes: routes, at: now, actions: &core.actions)
+        case .call(let handle):
+            calls[handle]?.resolved(routes, core: &core)
+            core.touched.insert(handle)
+        }
+        settle()
+    }
+
+    // MARK: Time
+
+    package mutating func nextDeadline() -> Instant? {
+        let calls = deadlines.earliest
+        guard let signaling = core.userAgent.nextDeadline() else { return calls }
+        return min(signaling, calls ?? signaling)
+    }
+
+    package mutating func handle(timeoutAt now: Instant) {
+        core.now = now
+        if let deadline = core.userAgent.nextDeadline(), deadline <= now {
+            core.userAgent.handle(timeoutAt: now, actions: &core.actions)
+        }
+        while let handle = deadlines.popDue(at: now) {
+            calls[handle]?.handleTimeout(core: &core)
+            core.touched.insert(handle)
+        }
+        settle()
+    }
+
+    // MARK: Working off
+
+    /// Works off what the user agent wants, then brings the deadlines of touched calls up to date.
+    mutating func settle() {
+        var index = 0
+        while index < core.actions.count {
+            let action = core.actions[index]
+            index += 1
+            perform(action)
+        }
+        core.actions.removeAll(keepingCapacity: true)
+        guard !core.touched.isEmpty else { return }
+        for handle in core.touched { updateDeadline(of: handle) }
+        core.touched.removeAll(keepingCapacity: true)
+    }
+
+    /// The same after a packet of one call, which rarely wants anything of signalling.
+    private mutating func settle(_ handle: CallHandle) {
+        if core.actions.isEmpty, core.touched.isEmpty {
+            updateDeadline(of: handle)
+        } else {
+            core.touched.insert(handle)
+            settle()
+        }
+    }
+
+    private mutating func updateDeadline(of handle: CallHandle) {
+        guard let call = calls[handle] else {
+            deadlines.set(nil, for: handle)
+            return
+        }
+        if call.isOver {
+            calls[handle] = nil
+            if let session = call.session { core.sessionOwners[session] = nil }
+            deadlines.set(nil, for: handle)
+        } else {
+            deadlines.set(call.nextDeadline, for: handle)
+        }
+    }
+
+    private mutating func perform(_ action: UserAgentAction) {
+        switch action {
+        case .send(let bytes, let target):
+            core.output(.sendSignaling(bytes, to: target))
+        case .resolve(let query, let token):
+            core.output(.resolve(query, .userAgent(token)))
+        case .event(let session, .incoming(let invite)):
+            receiveCall(invite, session: session)
+        case .event(let session, let event):
+            guard let handle = core.sessionOwners[session], let call = calls[handle] else { return }
+            call.handle(event, core: &core)
+            core.touched.insert(handle)
+        case .outOfDialogRequest(_, let transaction, _):
+            // Messages and the like have no taker here yet (RFC 3261 §21.4.6 would want 405, but the method is known).
+            core.userAgent.respond(to: transaction, status: 501, at: core.now, actions: &core.actions)
+        case .requestEvent(let request, let event):
+            core.output(.requestEvent(request, event))
+        }
+    }
+
+    private mutating func receiveCall(_ invite: IncomingInvite, session: SessionID) {
+        guard let account = account(for: invite.request.uri) else {
+            core.userAgent.reject(session, status: 404, at: core.now, actions: &core.actions)
+            return
+        }
+        guard calls.count < core.configuration.callLimit else {
+            core.userAgent.reject(session, status: 486, at: core.now, actions: &core.actions)
+            return
+        }
+        handleRange.number += 1
+        let handle = handleRange
+        let call = CallMachine(incoming: invite, session: session, handle: handle, account: account, core: &core)
+        guard let call else { return }
+        calls[handle] = call
+        core.sessionOwners[session] = handle
+        core.touched.insert(handle)
+    }
+
+    /// The account a call is for: by the user part of the Request-URI, else the first.
+    private func account(for uri: URI) -> EngineAccount? {
+        let user = uri.sip?.user
+        let match = accountOrder.first { accounts[$0]?.identity.uri.sip?.user == user }
+        return (match ?? accountOrder.first).flatMap { accounts[$0] }
+    }
+}

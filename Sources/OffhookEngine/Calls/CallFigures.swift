@@ -1,0 +1,22 @@
+package import OffhookBasics
+package import OffhookRTP
+
+/// What was counted of a call.
+package struct CallFigures: Sendable {
+    package struct Line: Sendable {
+        package var statistics = RTPStatistics()
+        package var sendCodecName: String?
+        package var receiveCodecName: String?
+        package var suiteName: String?
+        package var localPort: UInt16 = 0
+        package var remote: Endpoint?
+    }
+
+    package var audio: Line?
+    package var video: Line?
+    package var localAddress: IPAddress?
+    /// From the INVITE to the answer.
+    package var setupDuration: Duration?
+    package var establishedAt: Instant?
+    package var transport: String?
+}

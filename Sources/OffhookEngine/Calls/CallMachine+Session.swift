@@ -1,0 +1,186 @@
+internal import OffhookBasics
+internal import OffhookRTP
+internal import OffhookSIP
+
+/// News of the SIP session.
+extension CallMachine {
+    func handle(_ event: SessionEvent, core: inout EngineCore) {
+        guard !isOver else { return }
+        switch event {
+        case .incoming, .trying:
+            break
+        case .progress(let response, _):
+            handleProgress(response, core: &core)
+        case .redirected:
+            tell(.redirected, core: &core)
+        case .offer(let body, let carrier, let fork):
+            handleOffer(body, carrier, fork: fork, core: &core)
+        case .offerRequested:
+            handleOfferRequest(core: &core)
+        case .answer(let body, let carrier, let fork):
+            handleAnswer(body, carrier, fork: fork, core: &core)
+        case .offerRefused(let response):
+            handleOfferRefused(response, core: &core)
+        case .glare:
+            handleGlare()
+        case .offerDue(let reason):
+            handleOfferDue(reason, core: &core)
+        case .offerWithdrawn:
+            handleOfferWithdrawn(core: &core)
+        case .accepted(let response, let fork):
+            handleAccepted(response, fork: fork, core: &core)
+        case .extraAnswer:
+            core.output(.log("a second party answered the same call and was hung up on", handle))
+        case .acknowledged:
+            isAcknowledged = true
+            if snapshot.isUp { takeNextChange(core: &core) } else { establishWhenAgreed(core: &core) }
+        case .authenticationRequired(let request, let response):
+            authenticationRequired(request, response, core: &core)
+        case .remoteTargetChanged:
+            break
+        case .info(let request):
+            if let key = DigitQueue.key(in: request) { tell(.digit(key), core: &core) }
+        case .infoFinished(let request, let status):
+            handleInfoFinished(request, status: status, core: &core)
+        case .request:
+            break
+        case .referralRequested(let referral):
+            guard let session else { return }
+            tell(.transferRequested(to: referral.target.uri.withoutParameters), core: &core)
+            core.userAgent.refuseReferral(session, referral.id, at: core.now, actions: &core.actions)
+        case .referralAccepted(let expectsProgress):
+            if !expectsProgress { transferFinished(status: 200, core: &core) }
+        case .referralProgress(let status, _, let isFinal):
+            tell(.transferProgressed(status: status, isFinal: isFinal), core: &core)
+            if isFinal { transferFinished(status: status, core: &core) }
+        case .referralFailed(let status):
+            transferFinished(status: status, core: &core)
+        case .ended(let end):
+            handleEnd(end, core: &core)
+        }
+    }
+
+    private func handleProgress(_ response: SIPResponse, core: inout EngineCore) {
+        guard isOutgoing, !snapshot.isUp else { return }
+        adoptIdentity(response.headers, core: &core)
+        switch response.status {
+        case 180, 183:
+            let hasEarlyMedia = response.body(ofType: "application/sdp") != nil
+            guard snapshot.phase == .initiating || hasEarlyMedia, response.status == 180 || hasEarlyMedia else { return }
+            snapshot.phase = .remoteAlerting
+            tell(.remoteAlerting(hasEarlyMedia: hasEarlyMedia), core: &core)
+        case 181: tell(.redirected, core: &core)
+        case 182: tell(.queued, core: &core)
+        default: break
+        }
+    }
+
+    /// Who the far end says it is, where that is news (RFC 3325 §9.1, RFC 4916).
+    func adoptIdentity(_ headers: SIPHeaders, core: inout EngineCore) {
+        guard let identity = headers.pAssertedIdentity.first else { return }
+        let address = identity.uri.withoutParameters
+        guard address != snapshot.remoteAddress || identity.displayName != snapshot.remoteDisplayName else { return }
+        snapshot.remoteAddress = address
+        snapshot.remoteDisplayName = identity.displayName
+        tell(.remoteAddressChanged, core: &core)
+    }
+
+    // MARK: Up
+
+    /// An incoming call is up when the ACK is here and, after a late offer, the answer in it.
+    func establishWhenAgreed(core: inout EngineCore) {
+        guard isAcknowledged, isAnswered, !snapshot.isUp else { return }
+        establish(core: &core)
+    }
+
+    func establish(core: inout EngineCore) {
+        guard snapshot.phase != .failed, snapshot.phase != .ending, !snapshot.isUp else { return }
+        restPhase()
+        noAnswerAt = nil
+        forks = [:]
+        tell(.established, core: &core)
+        tell(.channelsUpdated, core: &core)
+        if snapshot.isRemotelyHeld { tell(.heldRemotely, core: &core) }
+        if let token = setupToken {
+            setupToken = nil
+            core.output(.finished(token, nil))
+        }
+        takeNextChange(core: &core)
+    }
+
+    // MARK: Digits
+
+    func sendDigits(_ events: [TelephoneEvent], token: CommandToken, core: inout EngineCore) {
+        guard snapshot.isUp || isAnswered else { return refuse(token, core: &core) }
+        if media.audio?.negotiated?.sendTelephoneEvent != nil {
+            let areTaken = events.allSatisfy { media.sendDigit($0, core: &core) }
+            let failure = areTaken ? nil : CallFailure(.notAllowed, "Digits cannot be sent while the call sends no sound.")
+            return core.output(.finished(token, failure))
+        }
+        guard digits.token == nil else { return refuse(token, core: &core) }
+        digits.waiting = events
+        digits.token = token
+        sendNextInfo(core: &core)
+    }
+
+    private func sendNextInfo(core: inout EngineCore) {
+        guard let session, let body = digits.next() else { return digitsDone(nil, core: &core) }
+        digits.request = core.userAgent.sendInfo(session, body: body, at: core.now, actions: &core.actions)
+        if digits.request == nil { digitsDone(CallFailure(.notAllowed, "The call is not up."), core: &core) }
+    }
+
+    private func handleInfoFinished(_ request: RequestID, status: Int, core: inout EngineCore) {
+        guard request == digits.request else { return }
+        guard (200..<300).contains(status) else {
+            let reason = "The far end takes neither telephone events nor INFO for digits (\(status))."
+            return digitsDone(CallFailure(.notSupported, reason, sipStatus: status), core: &core)
+        }
+        sendNextInfo(core: &core)
+    }
+
+    private func digitsDone(_ failure: CallFailure?, core: inout EngineCore) {
+        let token = digits.token
+        digits = DigitQueue()
+        if let token { core.output(.finished(token, failure)) }
+    }
+
+    // MARK: Transfer
+
+    func transfer(to address: NameAddress, token: CommandToken, core: inout EngineCore) {
+        guard snapshot.isUp, transferToken == nil, let session else { return refuse(token, core: &core) }
+        transferToken = token
+        snapshot.phase = .transferring
+        tell(.changed, core: &core)
+        core.userAgent.refer(session, to: address, at: core.now, actions: &core.actions)
+    }
+
+    func transfer(to other: CallMachine?, token: CommandToken, core: inout EngineCore) {
+        guard snapshot.isUp, transferToken == nil, let session, let other, other.snapshot.isUp, let replaced = other.session
+        else { return refuse(token, core: &core) }
+        transferToken = token
+        snapshot.phase = .transferring
+        tell(.changed, core: &core)
+        core.userAgent.refer(
+            session, to: NameAddress(uri: other.target), replacing: replaced, at: core.now, actions: &core.actions)
+    }
+
+    private func transferFinished(status: Int, core: inout EngineCore) {
+        guard let token = transferToken else { return }
+        transferToken = nil
+        if (200..<300).contains(status), let session {
+            core.output(.finished(token, nil))
+            intendedEnding = CallEnding(.transferred)
+            core.userAgent.end(session, at: core.now, actions: &core.actions)
+            return
+        }
+        restPhase()
+        tell(.changed, core: &core)
+        core.output(.finished(token, CallFailure(.transferFailed, "The transfer failed (\(status)).", sipStatus: status)))
+    }
+
+    // MARK: Credentials
+
+    private func authenticationRequired(_ request: RequestID, _ response: SIPResponse, core: inout EngineCore) {
+        core.userAgent.declineAuthorization(request, at: core.now, actions: &core.actions)
+    }
+}

@@ -1,0 +1,51 @@
+package import OffhookBasics
+package import OffhookMedia
+package import OffhookRTP
+package import OffhookSDP
+package import OffhookSIP
+
+/// What to do when the far end adds video to a call (RFC 3264 §8.1).
+package enum VideoAddPolicy: Hashable, Sendable {
+    /// The app is asked; the answer waits for it.
+    case ask
+    case accept(VideoMode)
+    case deny
+    /// The line is refused at once, and if the app accepts we offer it ourselves.
+    case refuseThenOffer
+}
+
+/// What an engine is made with.
+package struct EngineConfiguration: Sendable {
+    package var userAgent = UserAgentConfiguration()
+    /// How long an app may think about added video before it counts as denied.
+    package var videoAddLimit: Duration = .seconds(15)
+    /// How long our own call may ring before it is given up; nil waits for the network's say.
+    package var noAnswerLimit: Duration?
+    /// How long a call that failed stays before it ends by itself.
+    package var failedCallLinger: Duration = .seconds(30)
+    /// Without a packet for so long, a receiving stream is told to have fallen silent.
+    package var mediaSilence: Duration = .seconds(5)
+    /// Without sound for so long the call ends; nil keeps it.
+    package var mediaLoss: Duration?
+    /// Most calls at once.
+    package var callLimit = 1000
+
+    package init() {}
+}
+
+/// An account: who we are to the far end, and what its calls may use.
+package struct EngineAccount: Sendable {
+    package var handle: AccountHandle
+    /// From of our requests.
+    package var identity: NameAddress
+    /// Where every request goes first: an outbound proxy, the Service-Route.
+    package var routes: [NameAddress] = []
+    package var capabilities: MediaCapabilities
+    package var videoAddPolicy = VideoAddPolicy.ask
+
+    package init(handle: AccountHandle, identity: NameAddress, capabilities: MediaCapabilities) {
+        self.handle = handle
+        self.identity = identity
+        self.capabilities = capabilities
+    }
+}

@@ -1,0 +1,81 @@
+internal import OffhookBasics
+internal import OffhookRTP
+internal import OffhookSIP
+
+/// What all calls of an engine share, handed to each while it is at work.
+struct EngineCore {
+    let configuration: EngineConfiguration
+    let clock: NTPClock
+    var random: SeededRandom
+    var userAgent: SIPUserAgent
+    var pool = PacketPool()
+    /// The instant of the event at hand.
+    var now: Instant
+    /// Our address that the message at hand came to.
+    var localAddress: IPAddress?
+    /// What the user agent wants, in order; the engine works it off after each event.
+    var actions: [UserAgentAction] = []
+    /// Which call owns a media socket.
+    private(set) var owners: [MediaSocketID: CallHandle] = [:]
+    /// Which call owns a SIP session.
+    var sessionOwners: [SessionID: CallHandle] = [:]
+    /// Calls that changed and whose deadlines are to be looked at.
+    var touched: Set<CallHandle> = []
+    private var outputs: [EngineOutput] = []
+    private var outputIndex = 0
+    private var sparePorts: [MediaPorts] = []
+    private var lastNumber: UInt64 = 0
+
+    init(configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, now: Instant) {
+        self.configuration = configuration
+        self.clock = clock
+        self.now = now
+        random = SeededRandom(seed: seed)
+        userAgent = SIPUserAgent(configuration: configuration.userAgent, seed: random.next())
+    }
+
+    mutating func output(_ output: EngineOutput) {
+        outputs.append(output)
+    }
+
+    /// The outputs in order; the storage is used again once all are taken.
+    mutating func nextOutput() -> EngineOutput? {
+        guard outputIndex < outputs.count else {
+            outputs.removeAll(keepingCapacity: true)
+            outputIndex = 0
+            return nil
+        }
+        defer { outputIndex += 1 }
+        return outputs[outputIndex]
+    }
+
+    /// A number not given out before.
+    mutating func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    // MARK: Sockets
+
+    var sparePortCount: Int { sparePorts.count }
+
+    mutating func addSpare(_ ports: MediaPorts) {
+        sparePorts.append(ports)
+    }
+
+    mutating func takePorts() -> MediaPorts? {
+        sparePorts.popLast()
+    }
+
+    mutating func claim(_ ports: MediaPorts, for call: CallHandle) {
+        owners[ports.rtp] = call
+        owners[ports.rtcp] = call
+    }
+
+    /// A call is done with its sockets. They are closed, not used again: late packets of its far end must reach no other.
+    mutating func release(_ ports: MediaPorts) {
+        owners[ports.rtp] = nil
+        owners[ports.rtcp] = nil
+        output(.closePorts(ports))
+    }
+}
