@@ -25,7 +25,8 @@ package enum CallCommand: Sendable {
 extension CallEngine {
     /// Takes an outgoing call that is not started yet.
     package mutating func addCall(
-        _ handle: CallHandle, of account: AccountHandle, to uri: URI, delaysOffer: Bool, headers: SIPHeaders, at now: Instant
+        _ handle: CallHandle, of account: AccountHandle, to uri: URI, delaysOffer: Bool, headers: SIPHeaders,
+        at now: Instant
     ) -> CallSnapshot? {
         core.now = now
         guard let account = accounts[account] else { return nil }

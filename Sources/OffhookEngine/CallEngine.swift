@@ -1,7 +1,6 @@
 package import OffhookBasics
-package import OffhookMedia
 package import OffhookRTP
-package import OffhookSDP
+internal import OffhookSDP
 package import OffhookSIP
 
 /// All calls of a client as one value: messages, packets, commands and time go in, messages, packets and news come out.
@@ -23,7 +22,8 @@ package struct CallEngine {
     ///   - clock: the wall clock for RTCP.
     ///   - firstHandle: handles of incoming calls count up from here; those of outgoing calls are the caller's.
     package init(
-        configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstHandle: UInt64 = 1 << 48, at now: Instant
+        configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstHandle: UInt64 = 1 << 48,
+        at now: Instant
     ) {
         core = EngineCore(configuration: configuration, clock: clock, seed: seed, now: now)
         handleRange = CallHandle(number: firstHandle)

@@ -1,6 +1,5 @@
-package import OffhookBasics
 package import OffhookMedia
-package import OffhookRTP
+
 package import OffhookSDP
 package import OffhookSIP
 

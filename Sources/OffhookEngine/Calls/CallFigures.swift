@@ -4,7 +4,7 @@ package import OffhookRTP
 /// What was counted of a call.
 package struct CallFigures: Sendable {
     package struct Line: Sendable {
-        package var statistics = RTPStatistics()
+        package var statistics: RTPStatistics
         package var sendCodecName: String?
         package var receiveCodecName: String?
         package var suiteName: String?

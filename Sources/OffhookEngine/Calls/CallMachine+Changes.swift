@@ -11,7 +11,9 @@ extension CallMachine {
         switch snapshot.phase {
         case .idle, .initiating, .remoteAlerting, .alerting, .ignored:
             // Before the answer a mode is a wish: the offer or the answer will say it.
-            guard snapshot.phase == .idle || (!isOutgoing && setupToken == nil) else { return refuse(token, core: &core) }
+            guard snapshot.phase == .idle || (!isOutgoing && setupToken == nil) else {
+                return refuse(token, core: &core)
+            }
             snapshot.videoMode = mode
             tell(.changed, core: &core)
             core.output(.finished(token, nil))
@@ -74,7 +76,8 @@ extension CallMachine {
 
     private func sendOffer(core: inout EngineCore) {
         guard let session else { return }
-        guard let wishes = wishes(mode: snapshot.videoMode, core: &core), let offer = negotiation?.makeOffer(wishes) else {
+        guard let wishes = wishes(mode: snapshot.videoMode, core: &core), let offer = negotiation?.makeOffer(wishes)
+        else {
             return changeFailed(CallFailure(.portUnavailable, "No media ports are free."), core: &core)
         }
         core.userAgent.reinvite(session, offer: offer.write(), at: core.now, actions: &core.actions)

@@ -57,7 +57,8 @@ extension CallEnding {
             self.init(refusal: end.response, text: text)
         case .timedOut:
             let failure = CallFailure(.timedOut, "Nobody answered within the time SIP gives a request.", sipStatus: 408)
-            self.init(phase == .remoteAlerting || !isOutgoing ? .noAnswer : .failed(failure), sipStatus: 408, text: text)
+            self.init(
+                phase == .remoteAlerting || !isOutgoing ? .noAnswer : .failed(failure), sipStatus: 408, text: text)
         case .transportFailed:
             let reason = "The far end cannot be reached: nothing listens at its address, or there is no route."
             self.init(.failed(CallFailure(.unreachable, reason, sipStatus: 503)), sipStatus: 503)
@@ -92,11 +93,16 @@ extension CallEnding {
             case 404, 410, 484, 604:
                 .failed(CallFailure(.notFound, "The far end knows no such address: \(told).", sipStatus: status))
             case 401, 403, 407:
-                .failed(CallFailure(.authenticationFailed, "The call needs credentials that fit: \(told).", sipStatus: status))
+                .failed(
+                    CallFailure(
+                        .authenticationFailed, "The call needs credentials that fit: \(told).", sipStatus: status))
             case 488, 606, 415:
-                .failed(CallFailure(.noCommonCodec, "The far end cannot take what we offer: \(told).", sipStatus: status))
+                .failed(
+                    CallFailure(.noCommonCodec, "The far end cannot take what we offer: \(told).", sipStatus: status))
             case 503, 502:
-                .failed(CallFailure(.unreachable, "The far end or its server is not available: \(told).", sipStatus: status))
+                .failed(
+                    CallFailure(.unreachable, "The far end or its server is not available: \(told).", sipStatus: status)
+                )
             default:
                 .failed(CallFailure(.refused, "The far end refused the call: \(told).", sipStatus: status))
             }
@@ -108,7 +114,8 @@ extension CallEnding {
         switch cause {
         case .failed(let failure): failure
         case .busy: CallFailure(.busy, "The far end is busy.", sipStatus: sipStatus)
-        case .declined, .declinedElsewhere: CallFailure(.declined, "The far end declined the call.", sipStatus: sipStatus)
+        case .declined, .declinedElsewhere:
+            CallFailure(.declined, "The far end declined the call.", sipStatus: sipStatus)
         case .noAnswer: CallFailure(.timedOut, "Nobody answered the call.", sipStatus: sipStatus)
         case .mediaTimeout: CallFailure(.mediaTimeout, "No media came.")
         case .signalingLost: CallFailure(.signalingLost, "The far end does not answer any more.", sipStatus: sipStatus)

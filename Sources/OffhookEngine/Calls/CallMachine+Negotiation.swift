@@ -66,10 +66,12 @@ extension CallMachine {
         if !snapshot.isUp, isOutgoing {
             // The offer that our INVITE asked for cannot be used: there is no call without it.
             fail(CallFailure(.noCommonCodec, text, sipStatus: status), core: &core)
-            core.userAgent.rejectOffer(session, status: status, headers: .warning(text), at: core.now, actions: &core.actions)
+            core.userAgent.rejectOffer(
+                session, status: status, headers: .warning(text), at: core.now, actions: &core.actions)
             return
         }
-        core.userAgent.rejectOffer(session, status: status, headers: .warning(text), at: core.now, actions: &core.actions)
+        core.userAgent.rejectOffer(
+            session, status: status, headers: .warning(text), at: core.now, actions: &core.actions)
     }
 
     /// Answers the open offer and takes over what is agreed.
@@ -88,7 +90,8 @@ extension CallMachine {
     /// The far end asks for an offer of ours (RFC 3261 §14.1: a re-INVITE without one).
     func handleOfferRequest(core: inout EngineCore) {
         guard let session else { return }
-        guard let wishes = wishes(mode: snapshot.videoMode, core: &core), let offer = negotiation?.makeOffer(wishes) else {
+        guard let wishes = wishes(mode: snapshot.videoMode, core: &core), let offer = negotiation?.makeOffer(wishes)
+        else {
             return refuseOffer(status: 500, text: "No media ports are free.", core: &core)
         }
         core.userAgent.answer(session, description: offer.write(), at: core.now, actions: &core.actions)
@@ -99,7 +102,8 @@ extension CallMachine {
     func handleAnswer(_ body: [UInt8], _ carrier: DescriptionCarrier, fork: String, core: inout EngineCore) {
         guard let description = try? SessionDescription(parsing: body) else {
             return answerUnusable(
-                CallFailure(.invalidSessionDescription, "The far end's session description does not parse."), core: &core)
+                CallFailure(.invalidSessionDescription, "The far end's session description does not parse."),
+                core: &core)
         }
         if !snapshot.isUp, isOutgoing {
             return handleFirstAnswer(description, carrier, fork: fork, core: &core)
@@ -244,7 +248,8 @@ extension SIPHeaders {
     /// A Warning header field: 399, miscellaneous, with words for a person (RFC 3261 §20.43).
     static func warning(_ text: String) -> SIPHeaders {
         var headers = SIPHeaders()
-        let words = text.replacing("\\", with: "/").replacing("\"", with: "'").replacing("\r", with: " ").replacing("\n", with: " ")
+        let words = text.replacing("\\", with: "/").replacing("\"", with: "'").replacing("\r", with: " ").replacing(
+            "\n", with: " ")
         headers.append("Warning", "399 offhook \"\(words)\"")
         return headers
     }

@@ -1,5 +1,6 @@
 internal import OffhookBasics
 internal import OffhookRTP
+internal import OffhookSDP
 internal import OffhookSIP
 
 /// News of the SIP session.
@@ -66,7 +67,9 @@ extension CallMachine {
         switch response.status {
         case 180, 183:
             let hasEarlyMedia = response.body(ofType: "application/sdp") != nil
-            guard snapshot.phase == .initiating || hasEarlyMedia, response.status == 180 || hasEarlyMedia else { return }
+            guard snapshot.phase == .initiating || hasEarlyMedia, response.status == 180 || hasEarlyMedia else {
+                return
+            }
             snapshot.phase = .remoteAlerting
             tell(.remoteAlerting(hasEarlyMedia: hasEarlyMedia), core: &core)
         case 181: tell(.redirected, core: &core)
@@ -114,7 +117,8 @@ extension CallMachine {
         guard snapshot.isUp || isAnswered else { return refuse(token, core: &core) }
         if media.audio?.negotiated?.sendTelephoneEvent != nil {
             let areTaken = events.allSatisfy { media.sendDigit($0, core: &core) }
-            let failure = areTaken ? nil : CallFailure(.notAllowed, "Digits cannot be sent while the call sends no sound.")
+            let failure =
+                areTaken ? nil : CallFailure(.notAllowed, "Digits cannot be sent while the call sends no sound.")
             return core.output(.finished(token, failure))
         }
         guard digits.token == nil else { return refuse(token, core: &core) }
@@ -155,7 +159,8 @@ extension CallMachine {
     }
 
     func transfer(to other: CallMachine?, token: CommandToken, core: inout EngineCore) {
-        guard snapshot.isUp, transferToken == nil, let session, let other, other.snapshot.isUp, let replaced = other.session
+        guard snapshot.isUp, transferToken == nil, let session, let other, other.snapshot.isUp,
+            let replaced = other.session
         else { return refuse(token, core: &core) }
         transferToken = token
         snapshot.phase = .transferring
@@ -175,7 +180,8 @@ extension CallMachine {
         }
         restPhase()
         tell(.changed, core: &core)
-        core.output(.finished(token, CallFailure(.transferFailed, "The transfer failed (\(status)).", sipStatus: status)))
+        core.output(
+            .finished(token, CallFailure(.transferFailed, "The transfer failed (\(status)).", sipStatus: status)))
     }
 
     // MARK: Credentials

@@ -91,7 +91,8 @@ final class CallMachine {
 
     /// Takes an INVITE; nil where it was refused at once.
     init?(
-        incoming invite: IncomingInvite, session: SessionID, handle: CallHandle, account: EngineAccount, core: inout EngineCore
+        incoming invite: IncomingInvite, session: SessionID, handle: CallHandle, account: EngineAccount,
+        core: inout EngineCore
     ) {
         self.handle = handle
         self.account = account
@@ -183,7 +184,8 @@ final class CallMachine {
     }
 
     private func accept(_ token: CommandToken, core: inout EngineCore) {
-        guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, setupToken == nil, let session else {
+        guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, setupToken == nil, let session
+        else {
             return refuse(token, core: &core)
         }
         setupToken = token
@@ -314,7 +316,8 @@ final class CallMachine {
     }
 
     func refuse(_ token: CommandToken, core: inout EngineCore) {
-        core.output(.finished(token, CallFailure(.notAllowed, "The call is \(snapshot.phase) and does not take this now.")))
+        core.output(
+            .finished(token, CallFailure(.notAllowed, "The call is \(snapshot.phase) and does not take this now.")))
     }
 
     /// The call object is done: nothing follows.

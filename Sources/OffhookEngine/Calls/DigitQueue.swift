@@ -10,7 +10,8 @@ struct DigitQueue {
     /// The body of the next press: what most equipment that wants INFO reads.
     mutating func next() -> MessageBody? {
         guard !waiting.isEmpty, let key = waiting.removeFirst().key else { return nil }
-        return MessageBody(contentType: "application/dtmf-relay", bytes: Array("Signal=\(key)\r\nDuration=160\r\n".utf8))
+        return MessageBody(
+            contentType: "application/dtmf-relay", bytes: Array("Signal=\(key)\r\nDuration=160\r\n".utf8))
     }
 
     /// The key that an INFO of the far end tells of; nil where it tells of none.
@@ -23,7 +24,9 @@ struct DigitQueue {
                 return key(parts[1].trimmingSpaces)
             }
         }
-        return request.body(ofType: "application/dtmf").flatMap { key(text($0).filter { !$0.isNewline }[...].trimmingSpaces) }
+        return request.body(ofType: "application/dtmf").flatMap {
+            key(text($0).filter { !$0.isNewline }[...].trimmingSpaces)
+        }
     }
 
     /// Some equipment writes `*` and `#` as 10 and 11.

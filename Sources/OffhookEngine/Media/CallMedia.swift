@@ -75,7 +75,8 @@ final class CallMedia {
     // MARK: Packets
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
-        guard let line = lines.first(where: { $0.transport.ports.rtp == socket || $0.transport.ports.rtcp == socket }) else {
+        guard let line = lines.first(where: { $0.transport.ports.rtp == socket || $0.transport.ports.rtcp == socket })
+        else {
             core.pool.give(packet)
             return
         }
@@ -98,7 +99,8 @@ final class CallMedia {
             return
         }
         audio.session.sendAudio(
-            payload.span.bytes, payloadType: payloadType, units: units, at: core.now, pool: &core.pool, actions: &actions)
+            payload.span.bytes, payloadType: payloadType, units: units, at: core.now, pool: &core.pool,
+            actions: &actions)
         perform(audio, core: &core)
     }
 
@@ -144,7 +146,9 @@ final class CallMedia {
 
     var nextDeadline: Instant? {
         var deadline = nextLipSync
-        for candidate in [audio?.session.nextDeadline, video?.session.nextDeadline, heldFrames.first?.due, endsForSilenceAt] {
+        for candidate in [
+            audio?.session.nextDeadline, video?.session.nextDeadline, heldFrames.first?.due, endsForSilenceAt,
+        ] {
             if let candidate { deadline = min(deadline ?? candidate, candidate) }
         }
         return deadline

@@ -17,7 +17,8 @@ final class MediaLine {
         self.kind = kind
         transport = MediaTransport(ports: ports)
         var configuration = RTPSession.Configuration(
-            kind: kind == .audio ? .audio : .video, canonicalName: canonicalName, seed: core.random.next(), clock: core.clock)
+            kind: kind == .audio ? .audio : .video, canonicalName: canonicalName, seed: core.random.next(),
+            clock: core.clock)
         configuration.silenceTimeout = core.configuration.mediaSilence
         session = RTPSession(configuration: configuration)
         var keys: [SDESSuite: [UInt8]] = [:]
@@ -94,7 +95,9 @@ extension PayloadFormat {
                 payloadType: codec.payloadType, codec: Codec(name: codec.name.lowercased()),
                 clockRate: Int(codec.clockRate))
         }
-            + events.map { PayloadFormat(payloadType: $0.payloadType, codec: .telephoneEvent, clockRate: Int($0.clockRate)) }
+            + events.map {
+                PayloadFormat(payloadType: $0.payloadType, codec: .telephoneEvent, clockRate: Int($0.clockRate))
+            }
     }
 }
 
