@@ -40,6 +40,14 @@ package protocol CallBackend: AnyObject, Sendable {
     func transfer(_ call: Call.ID, to other: Call.ID) async throws(CallError)
     func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError)
     func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError)
+    func restartICE(_ call: Call.ID) async throws(CallError)
     /// The call's figures; nil where it has none any more.
     func statistics(of call: Call.ID) async -> CallStatistics?
+}
+
+extension CallBackend {
+    /// For backends without ICE.
+    package func restartICE(_ call: Call.ID) async throws(CallError) {
+        throw .notAllowed(.notSupported, "this call does not use ICE")
+    }
 }

@@ -256,6 +256,14 @@ public final class Call: Sendable, Identifiable {
         try await backend.sendKeyFrameRequest(id)
     }
 
+    /// Looks for a new path to the far end (RFC 8445 §2.4); media goes on by the old one until it is found.
+    public func restartICE() async throws(CallError) {
+        try await commands.turn(.negotiating)
+        defer { commands.finish(.negotiating) }
+        try capabilities.require(.restartICE)
+        try await backend.restartICE(id)
+    }
+
     /// The call's figures so far. They stay after it has ended.
     public func statistics() async -> CallStatistics {
         if let statistics = await backend.statistics(of: id) { return statistics }

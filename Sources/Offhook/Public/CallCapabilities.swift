@@ -44,6 +44,8 @@ public struct CallCapabilities: Hashable, Sendable {
         public static let join = Name(rawValue: "join")
         /// `sendKeyFrameRequest()`
         public static let sendKeyFrameRequest = Name(rawValue: "sendKeyFrameRequest")
+        /// `restartICE()`
+        public static let restartICE = Name(rawValue: "restartICE")
 
         /// `setVideoMode(_:)` with this mode
         public static func setVideoMode(_ mode: VideoMode) -> Name {
@@ -54,7 +56,7 @@ public struct CallCapabilities: Hashable, Sendable {
         public static let all: [Name] =
             [
                 .start, .accept, .ignore, .deny, .redirect, .end, .hold, .unhold, .muteAudio, .silenceSpeaker,
-                .sendDTMF, .acceptVideo, .denyVideo, .transfer, .join, .sendKeyFrameRequest,
+                .sendDTMF, .acceptVideo, .denyVideo, .transfer, .join, .sendKeyFrameRequest, .restartICE,
             ] + VideoMode.allCases.map { .setVideoMode($0) }
     }
 
