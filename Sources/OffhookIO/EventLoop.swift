@@ -30,6 +30,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private var sources = SourceTable()
     private var timers = TimerHeap()
     private var packets = PacketPool()
+    private var batch = ReceiveBatch()
+    private var portTurn = 0
+    /// The thread has closed everything; nothing can be watched or timed any more.
+    private var hasClosed = false
+    private let streamRoom = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     private var lastIdentifier: UInt64 = 0
 
     /// Starts the thread.
@@ -52,6 +57,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
                 .system, code: EAGAIN, reason: "No thread can be started; raise the limit of processes (ulimit -u).")
         }
         thread.withLock { $0 = started }
+    }
+
+    deinit {
+        streamRoom.deallocate()
     }
 
     /// The monotonic clock, from any thread.
@@ -141,9 +150,47 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return lastIdentifier
     }
 
+    func nextPortTurn() -> Int {
+        assertOnLoop()
+        portTurn &+= 1
+        return portTurn & 0xFFFF
+    }
+
+    /// Receives into the shared room; the functions below give what was received until the next call.
+    func receivePackets(_ descriptor: Int32, limit: Int) -> Int {
+        batch.receivePackets(descriptor, limit: limit, pool: &packets)
+    }
+
+    func receiveLarge(_ descriptor: Int32) -> Int {
+        batch.receiveLarge(descriptor)
+    }
+
+    func takeReceivedPacket(_ index: Int) -> PacketBuffer? {
+        batch.takePacket(index, pool: &packets)
+    }
+
+    func largeBytes(ofReceived index: Int) -> [UInt8] {
+        batch.largeBytes(index)
+    }
+
+    func remote(ofReceived index: Int) -> Endpoint? {
+        batch.remote(index)
+    }
+
+    func local(ofReceived index: Int) -> IPAddress? {
+        batch.local(index)
+    }
+
+    /// Room that streams read into, until the body returns.
+    func withStreamRoom<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
+        assertOnLoop()
+        return body(streamRoom)
+    }
+
     /// Watches a descriptor; the loop holds the source until it is removed.
     func add(_ source: any LoopSource, descriptor: Int32, interest: Interest) throws(IOError) -> SourceID {
         assertOnLoop()
+        guard !hasClosed else { throw IOError(.closed, reason: "The event loop was shut down; make a new one.") }
         let id = sources.insert(source)
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: id.rawValue))
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
@@ -156,6 +203,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     func update(_ id: SourceID, descriptor: Int32, interest: Interest) {
         assertOnLoop()
+        guard !hasClosed else { return }
         var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: id.rawValue))
         epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event)
     }
@@ -163,6 +211,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// Forgets a descriptor, which the caller then closes.
     func remove(_ id: SourceID, descriptor: Int32) {
         assertOnLoop()
+        guard !hasClosed else { return }
         var event = epoll_event()
         epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, &event)
         sources.remove(id)
@@ -170,6 +219,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     func arm(_ timer: LoopTimer, at deadline: Instant) {
         assertOnLoop()
+        guard !hasClosed else { return }
         timers.arm(timer, at: deadline)
     }
 
@@ -260,6 +310,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     private func end(_ jobs: inout [Job]) {
+        hasClosed = true
         for source in sources.removeAll() { source.loopDidEnd() }
         timers.removeAll()
         packets = PacketPool()

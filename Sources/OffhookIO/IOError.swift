@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Why a socket, a handshake or a name look-up failed, with a sentence that says what to do about it.
 package struct IOError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
@@ -44,13 +42,6 @@ package struct IOError: Error, Hashable, Sendable {
         self.kind = kind
         self.code = code
         self.reason = reason
-    }
-}
-
-extension IOError {
-    /// The failure of a system call; `doing` says what could not be done ("listen on port 5060").
-    init(errno code: Int32, doing action: String) {
-        self.init(.system, code: code, reason: "Cannot \(action): \(String(cString: strerror(code))).")
     }
 }
 

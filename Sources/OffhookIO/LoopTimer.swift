@@ -2,7 +2,7 @@ package import OffhookBasics
 
 /// A timer of an event loop that can be armed again and again. It belongs to the loop's thread.
 package final class LoopTimer: @unchecked Sendable {
-    private unowned let loop: EventLoop
+    private let loop: EventLoop
     let body: () -> Void
     /// Where the loop's heap has it; nil while it is not armed.
     var place: Int?

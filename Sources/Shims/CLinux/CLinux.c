@@ -129,6 +129,12 @@ int clinux_pending_error(int fd) {
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
+int clinux_listen(int fd) { return listen(fd, SOMAXCONN); }
+
+long clinux_stream_send(int fd, const void *bytes, size_t count) { return send(fd, bytes, count, MSG_NOSIGNAL); }
+
+int clinux_finish(int fd) { return shutdown(fd, SHUT_WR); }
+
 static int set(int fd, int level, int option, int value) {
     return setsockopt(fd, level, option, &value, sizeof value);
 }
@@ -264,14 +270,16 @@ int clinux_send(int fd, int version, const struct clinux_datagram *datagrams, un
     return sendmmsg(fd, messages, count, MSG_NOSIGNAL);
 }
 
-int clinux_send_segmented(int fd, int version, const struct clinux_datagram *all, uint16_t segment) {
+int clinux_send_segmented(int fd, int version, const struct clinux_datagram *datagrams, unsigned count, uint16_t segment) {
     struct sockaddr_storage address;
-    struct iovec vector = {all->base, all->count};
+    struct iovec vectors[64];
     union control control;
-    socklen_t length = to_sockaddr(version, &all->remote, &address);
+    socklen_t length = to_sockaddr(version, &datagrams[0].remote, &address);
     if (!length) return errno = EAFNOSUPPORT, -1;
-    struct msghdr message = {.msg_name = &address, .msg_namelen = length, .msg_iov = &vector, .msg_iovlen = 1};
-    write_control(&message, &control, version, &all->local, segment);
+    if (count > 64) return errno = EINVAL, -1;
+    for (unsigned i = 0; i < count; i++) vectors[i] = (struct iovec){datagrams[i].base, datagrams[i].count};
+    struct msghdr message = {.msg_name = &address, .msg_namelen = length, .msg_iov = vectors, .msg_iovlen = count};
+    write_control(&message, &control, version, &datagrams[0].local, segment);
     return sendmsg(fd, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
@@ -310,6 +318,11 @@ int clinux_address_monitor(void) {
         return errno = code, -1;
     }
     return fd;
+}
+
+long clinux_drain(int fd) {
+    char room[8192];
+    return recv(fd, room, sizeof room, MSG_DONTWAIT);
 }
 
 int clinux_interfaces(struct clinux_interface *interfaces, int capacity) {

@@ -42,6 +42,10 @@ int clinux_connect(int fd, int version, const struct clinux_endpoint *endpoint);
 int clinux_accept(int fd, struct clinux_endpoint *remote);
 int clinux_local(int fd, struct clinux_endpoint *endpoint);
 int clinux_pending_error(int fd);
+int clinux_listen(int fd);
+/// Sends on a stream without raising SIGPIPE.
+long clinux_stream_send(int fd, const void *bytes, size_t count);
+int clinux_finish(int fd);
 
 int clinux_set_datagram_options(int fd, int version, int packet_info, int code_point);
 int clinux_set_stream_options(int fd, int keep_alive);
@@ -50,12 +54,16 @@ int clinux_set_buffer_sizes(int fd, int receive, int send);
 
 int clinux_receive(int fd, struct clinux_datagram *datagrams, unsigned count);
 int clinux_send(int fd, int version, const struct clinux_datagram *datagrams, unsigned count);
-/// One send of many equal datagrams (only the last may be shorter) laid one after another.
-int clinux_send_segmented(int fd, int version, const struct clinux_datagram *all, uint16_t segment);
+/// Sends up to 64 datagrams to the first one's `remote` in one go, cut by the kernel every `segment` bytes: all have that
+/// length but the last, which may be shorter.
+int clinux_send_segmented(int fd, int version, const struct clinux_datagram *datagrams, unsigned count, uint16_t segment);
 int clinux_receive_error(int fd, struct clinux_datagram_error *error);
 
 /// A netlink socket that is readable when an address of this machine comes or goes.
 int clinux_address_monitor(void);
+
+/// Reads and drops what the monitor holds; gives the bytes read.
+long clinux_drain(int fd);
 
 struct clinux_interface {
     char name[16];
