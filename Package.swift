@@ -90,7 +90,8 @@ let package = Package(
         tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
         tests("OffhookIOTests", ["OffhookIO", "OffhookBasics"]),
         tests(
-            "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics"], resources: [.copy("Fixtures")]),
+            "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics", "OffhookCrypto"],
+            resources: [.copy("Fixtures")]),
         tests("OffhookDevicesTests", ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics"]),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
     ]
