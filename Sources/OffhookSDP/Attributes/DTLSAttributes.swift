@@ -13,7 +13,10 @@ package struct FingerprintAttribute: Hashable, Sendable {
         guard let (hash, rest) = text.firstField() else { return nil }
         var bytes: [UInt8] = []
         for part in rest.parts(separatedBy: ":") {
-            guard part.utf8.count == 2, let byte = UInt8(part, radix: 16), bytes.count < 128 else { return nil }
+            // `UInt8` alone would take a sign for a digit.
+            guard part.utf8.count == 2, part.utf8.first != UInt8(ascii: "+"), let byte = UInt8(part, radix: 16),
+                bytes.count < 128
+            else { return nil }
             bytes.append(byte)
         }
         self.init(hash: String(hash), bytes: bytes)

@@ -21,9 +21,17 @@ package struct Origin: Hashable, Sendable {
     }
 
     /// Reads what follows `o=`; a user name with blanks in it, which some devices write, is taken whole.
+    ///
+    /// Nothing hangs on the peer's origin, so a line with too few fields is kept as a user name alone.
     init?(parsing text: Substring) {
         let fields = text.fields()
-        guard fields.count >= 6 else { return nil }
+        guard !fields.isEmpty else { return nil }
+        guard fields.count >= 6 else {
+            self.init(
+                userName: fields.joined(separator: " "), sessionID: "", sessionVersion: "", networkType: "",
+                addressType: "", address: "")
+            return
+        }
         let tail = fields.suffix(5).map(String.init)
         self.init(
             userName: fields.dropLast(5).joined(separator: " "), sessionID: tail[0], sessionVersion: tail[1],
@@ -31,6 +39,7 @@ package struct Origin: Hashable, Sendable {
     }
 
     var text: String {
-        "\(userName) \(sessionID) \(sessionVersion) \(networkType) \(addressType) \(address)"
+        guard !sessionID.isEmpty else { return userName }
+        return "\(userName) \(sessionID) \(sessionVersion) \(networkType) \(addressType) \(address)"
     }
 }

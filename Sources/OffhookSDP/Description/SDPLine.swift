@@ -25,6 +25,9 @@ package enum SDPLine: Hashable, Sendable {
 
     case attribute(SDPAttribute)
     case field(Field, String)
+    /// A type letter that RFC 8866 does not know. §5 tells to refuse such a description; devices that add letters of
+    /// their own (surveillance cameras do) mean the rest of it all the same, so the line is kept and not heeded.
+    case unknown(UInt8, String)
 }
 
 /// An `a=` line: `a=<name>` or `a=<name>:<value>`, kept as it came.

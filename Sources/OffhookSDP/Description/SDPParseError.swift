@@ -10,11 +10,9 @@ package enum SDPParseError: Error, Hashable, Sendable {
     case missingOrigin
     /// Not `<type>=<value>`, or a NUL or carriage return inside.
     case malformedLine(Int)
-    /// A type letter that RFC 8866 does not know; §5 says to refuse the whole description.
-    case unknownType(line: Int)
     /// A line that may not stand in this section or not twice.
     case misplacedLine(Int)
-    /// The `o=` line has too few fields.
+    /// The `o=` line is empty.
     case malformedOrigin(line: Int)
     /// The `c=` line has too few fields.
     case malformedConnection(line: Int)

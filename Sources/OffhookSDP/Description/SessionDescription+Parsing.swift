@@ -63,7 +63,10 @@ private struct SDPParser {
         case UInt8(ascii: "a"):
             append(.attribute(SDPAttribute(parsing: text[...])))
         default:
-            guard let field = SDPLine.Field(rawValue: type) else { throw .unknownType(line: number) }
+            guard let field = SDPLine.Field(rawValue: type) else {
+                append(.unknown(type, text))
+                return
+            }
             guard media.isEmpty || field.isAllowedInMedia else { throw .misplacedLine(number) }
             if field == .connection, ConnectionData(parsing: text[...]) == nil {
                 throw .malformedConnection(line: number)

@@ -22,6 +22,8 @@ extension [UInt8] {
             append(line: "a", attribute.value.map { "\(attribute.name):\($0)" } ?? attribute.name)
         case .field(let field, let text):
             append(line: Unicode.Scalar(field.rawValue), text)
+        case .unknown(let type, let text):
+            append(line: Unicode.Scalar(type), text)
         }
     }
 

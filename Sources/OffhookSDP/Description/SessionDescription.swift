@@ -9,7 +9,7 @@ package struct SessionDescription: Hashable, Sendable, SDPSection {
     package enum Limits {
         package static let bytes = 262_144
         package static let lines = 8192
-        package static let media = 256
+        package static let media = 64
     }
 
     package var origin: Origin

@@ -26,6 +26,8 @@ package struct MediaCapabilities: Hashable, Sendable {
     /// Whether digits go and come as RFC 4733 events.
     package var hasTelephoneEvents = true
     package var security: MediaSecurityPolicy = .bestEffort
+    /// Whether keys from DTLS can be had at all.
+    package var hasDTLS = false
     /// In order of preference; our offers give them tags from 1 up.
     package var cryptoSuites: [SDESSuite] = [
         .aeadAES128GCM, .aeadAES256GCM, .aesCM128SHA1Tag80, .aesCM128SHA1Tag32,

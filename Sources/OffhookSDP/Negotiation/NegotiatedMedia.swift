@@ -133,3 +133,73 @@ package struct NegotiatedMedia: Hashable, Sendable {
         sendTelephoneEvents.first { $0.clockRate == sendCodecs.first?.clockRate } ?? sendTelephoneEvents.first
     }
 }
+
+extension NegotiatedMedia {
+    /// A line that is not in use.
+    init(index: Int, kind: StreamKind?, reason: DisabledReason) {
+        self.index = index
+        self.kind = kind
+        disabledReason = reason
+        transportIndex = index
+    }
+
+    init(refused peer: PeerLine, reason: DisabledReason) {
+        self.init(index: peer.index, kind: peer.kind, reason: reason)
+        mid = peer.media.mid
+        profile = peer.media.profile
+        isPresentation = peer.media.contents.contains("slides")
+    }
+
+    /// A line in use.
+    init(local: LocalLine, peer: PeerLine, match: FormatMatch, security: NegotiatedSecurity) {
+        index = peer.index
+        kind = local.kind
+        transportIndex = peer.index
+        mid = peer.media.mid ?? local.mid
+        direction = local.direction
+        profile = local.profile
+        sendCodecs = match.codecs.map { codec in
+            NegotiatedCodec(
+                codec.capability, payloadType: codec.peer.payloadType, parameters: codec.peer.parameters)
+        }
+        receiveCodecs = match.codecs.compactMap { codec in
+            let own = local.codecs.first { $0.map.codecKey == codec.peer.map.codecKey }
+            return own.map {
+                NegotiatedCodec(codec.capability, payloadType: $0.map.payloadType, parameters: $0.parameters)
+            }
+        }
+        sendTelephoneEvents = match.telephoneEvents.map {
+            NegotiatedTelephoneEvent(payloadType: $0.payloadType, clockRate: $0.map.clockRate)
+        }
+        receiveTelephoneEvents = match.telephoneEvents.compactMap { event in
+            let own = local.telephoneEvents.first { $0.map.codecKey == event.map.codecKey }
+            return own.map {
+                NegotiatedTelephoneEvent(payloadType: $0.map.payloadType, clockRate: $0.map.clockRate)
+            }
+        }
+        feedback = local.feedback
+        headerExtensions = local.extensions
+        hasRTCPMux = local.hasRTCPMux
+        hasReducedSizeRTCP = local.hasReducedSizeRTCP
+        remoteRTP = peer.rtpDestination
+        remoteRTCP = peer.rtcpDestination(isMuxed: local.hasRTCPMux)
+        self.security = security
+        packetTime = peer.media.packetTime
+        maximumPacketTime = peer.media.maximumPacketTime
+        bandwidth = peer.bandwidth
+        // Either side may have seen an address that is no candidate: then there is no ICE on the line.
+        remoteICE = local.ice?.isMismatch == false && peer.ice?.isMismatch == false ? peer.ice : nil
+        remoteSources = peer.media.sources
+        isPresentation = peer.media.contents.contains("slides")
+    }
+}
+
+extension NegotiatedCodec {
+    init(_ codec: CodecCapability, payloadType: UInt8, parameters: FormatParameters) {
+        name = codec.name
+        clockRate = codec.clockRate
+        channels = codec.channels
+        self.payloadType = payloadType
+        self.parameters = parameters
+    }
+}

@@ -1,5 +1,4 @@
 package import OffhookBasics
-package import OffhookMedia
 
 /// The offer/answer state of one session, seen from one side (RFC 3264).
 ///
@@ -43,6 +42,8 @@ package struct OfferAnswer: Sendable {
     var state: State = .stable(lastOffer: nil)
     var agreement = Agreement()
     var identity: LocalIdentity
+    /// The numbers we have given, by line; a refused offer has given them too.
+    var numbers: [PayloadNumbers] = []
 
     /// - Parameters:
     ///   - sessionID: the number in `o=`, unlike that of any other session of this user; also the first version.
@@ -62,12 +63,5 @@ package struct OfferAnswer: Sendable {
     /// Takes back the open offer of either side, as after a refused re-INVITE: what was agreed before holds on (RFC 3261 §14.1).
     package mutating func rollback() {
         state = .stable(lastOffer: nil)
-    }
-
-    /// What the description that came with an INVITE tells of video; nil stands for an INVITE without one.
-    package static func incomingVideoStatus(
-        of description: SessionDescription?, capabilities: MediaCapabilities
-    ) -> IncomingVideoStatus {
-        .off
     }
 }

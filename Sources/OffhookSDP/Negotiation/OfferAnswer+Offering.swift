@@ -1,0 +1,189 @@
+internal import OffhookBasics
+internal import OffhookMedia
+
+extension OfferAnswer {
+    /// Makes an offer of what is wanted. An open offer of either side is taken back first.
+    ///
+    /// Lines keep their places, keys in force are repeated as they are, and while the peer holds the call nothing in
+    /// the offer asks to send: that would lift the hold in the eyes of many a peer.
+    package mutating func makeOffer(_ wishes: MediaWishes) -> SessionDescription {
+        rollback()
+        var lines: [Int: LocalLine] = [:]
+        var places = agreement.lines.count
+        for kind in StreamKind.allCases {
+            guard let stream = wishes.stream(kind), let direction = wishes.direction(kind) else { continue }
+            let index = place(for: kind, taken: lines) ?? places
+            guard let line = offeredLine(kind, at: index, stream: stream, direction: direction) else { continue }
+            places = max(places, index + 1)
+            lines[index] = line
+        }
+        shareTransports(&lines, wishes)
+        let description = describe(lines, count: places, groupOrder: lines.keys.sorted())
+        var requested: [StreamKind: MediaDirection] = [:]
+        for kind in StreamKind.allCases { requested[kind] = wishes.requestedDirection(kind) }
+        state = .localOffer(
+            LocalOffer(description: description, lines: lines, requestedDirections: requested, before: agreement))
+        return description
+    }
+
+    /// The line in use, else a zeroed one of the kind; nil asks for a new one.
+    private func place(for kind: StreamKind, taken: [Int: LocalLine]) -> Int? {
+        agreement.indexInUse(kind)
+            ?? agreement.lines.indices.first { index in
+                agreement.lines[index].kind == kind.rawValue && !agreement.media[index].isEnabled
+                    && taken[index] == nil
+            }
+    }
+
+    /// Our line as offered; nil where the policy asks for keys that are not there, or no codec is left.
+    private mutating func offeredLine(
+        _ kind: StreamKind, at index: Int, stream: LocalStream, direction: MediaDirection
+    ) -> LocalLine? {
+        guard let address = stream.addresses.first else { return nil }
+        let inUse = index < agreement.media.count && agreement.media[index].isEnabled ? agreement.media[index] : nil
+        let memory = index < agreement.lines.count ? agreement.lines[index] : nil
+        let fresh = TransportProfile(
+            offering: capabilities.security, hasFeedback: capabilities.offersFeedbackProfile)
+        var line = LocalLine(
+            kind: kind, address: address, stream: stream, profile: inUse?.profile ?? fresh.name,
+            direction: agreement.isRemotelyHeld ? direction.intersection(.receiveOnly) : direction)
+        guard secure(&line, inUse: inUse, memory: memory) else { return nil }
+        appendFormats(to: &line, at: index)
+        guard !line.codecs.isEmpty else { return nil }
+        line.feedback = kind == .video ? capabilities.videoFeedback : capabilities.audioFeedback
+        line.hasRTCPMux = capabilities.hasRTCPMux && inUse?.hasRTCPMux ?? true
+        line.hasReducedSizeRTCP = capabilities.hasReducedSizeRTCP
+        line.ice = stream.ice
+        line.extensions = offeredExtensions(kind, memory: memory)
+        line.mid = memory?.mid ?? (capabilities.canBundle ? String(index) : nil)
+        line.bandwidth = kind == .video ? capabilities.videoBandwidth : nil
+        line.packetTime = capabilities.packetTime
+        return line
+    }
+
+    /// Puts keys into the line; false where the policy wants some and there are none.
+    private func secure(_ line: inout LocalLine, inUse: NegotiatedMedia?, memory: LineMemory?) -> Bool {
+        switch inUse?.security {
+        case .some(.none):
+            return true
+        case .sdes:
+            // RFC 4568 §7.1.4: what is in force, and nothing else, so that nobody starts anew.
+            guard let crypto = memory?.crypto else { return false }
+            line.crypto = [crypto]
+            return true
+        case .dtls:
+            line.dtls = offeredDTLS(line.stream)
+            return line.dtls != nil
+        case nil:
+            let policy = capabilities.security
+            if policy.allowsSDES {
+                for suite in capabilities.cryptoSuites {
+                    guard let key = line.stream.keys[suite], key.count == suite.inlineLength else { continue }
+                    line.crypto.append(CryptoAttribute(tag: UInt32(line.crypto.count) + 1, suite: suite, key: key))
+                }
+            }
+            if policy.allowsDTLS, capabilities.hasDTLS { line.dtls = offeredDTLS(line.stream) }
+            return policy.allowsPlain || !line.crypto.isEmpty || line.dtls != nil
+        }
+    }
+
+    /// An offer leaves the role to the peer, always (RFC 8842 §5.2), unless the caller has set one.
+    private func offeredDTLS(_ stream: LocalStream) -> DTLSDescription? {
+        guard var dtls = stream.dtls else { return nil }
+        dtls.setup = dtls.setup ?? .activeOrPassive
+        return dtls
+    }
+
+    private mutating func appendFormats(to line: inout LocalLine, at index: Int) {
+        let codecs = line.kind == .audio ? capabilities.audio : capabilities.video
+        for codec in codecs {
+            guard let number = number(for: codec, at: index) else { continue }
+            line.codecs.append(LocalLine.Format(map: codec.map(payloadType: number), parameters: codec.parameters))
+        }
+        guard line.kind == .audio, capabilities.hasTelephoneEvents else { return }
+        var clocks: [UInt32] = []
+        for codec in line.codecs where !clocks.contains(codec.map.clockRate) { clocks.append(codec.map.clockRate) }
+        for clock in clocks {
+            let event = CodecCapability.telephoneEvent(clockRate: clock)
+            guard let number = number(for: event, at: index) else { continue }
+            line.telephoneEvents.append(
+                LocalLine.Format(map: event.map(payloadType: number), parameters: event.parameters))
+        }
+    }
+
+    /// The number the codec has on this line, or a new one that has never stood for anything in this session.
+    private mutating func number(for codec: CodecCapability, at index: Int) -> UInt8? {
+        while numbers.count <= index { numbers.append(PayloadNumbers()) }
+        let key = codec.map(payloadType: 0).codecKey
+        if let number = numbers[index].number(of: key) { return number }
+        let isFree = { (number: UInt8) in !numbers.contains { $0.hasUsed(number) } }
+        // 64 to 95 would look like RTCP where both share a port (RFC 5761 §4).
+        let pool = Array(96...127) + Array(UInt8(35)...63)
+        guard let number = (codec.payloadType.map { [$0] + pool } ?? pool).first(where: isFree) else { return nil }
+        numbers[index].bind(number, to: key)
+        return number
+    }
+
+    private func offeredExtensions(_ kind: StreamKind, memory: LineMemory?) -> [HeaderExtensionAttribute] {
+        let known = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
+        var taken = Set(memory.map { Array($0.extensionIDs.values) } ?? [])
+        return known.compactMap { uri in
+            if let id = memory?.extensionIDs[uri] { return HeaderExtensionAttribute(id: id, uri: uri) }
+            guard let id = (UInt16(1)...14).first(where: { !taken.contains($0) }) else { return nil }
+            taken.insert(id)
+            return HeaderExtensionAttribute(id: id, uri: uri)
+        }
+    }
+
+    /// Lines that were bundled before stay on the transport they share (RFC 9143 §7.2.2).
+    private func shareTransports(_ lines: inout [Int: LocalLine], _ wishes: MediaWishes) {
+        for index in lines.keys where index < agreement.media.count && agreement.media[index].isEnabled {
+            guard let shared = lines[agreement.media[index].transportIndex]?.stream else { continue }
+            lines[index]?.useTransport(of: shared)
+        }
+    }
+
+    /// The whole description: lines in use as they are, all others at port 0.
+    mutating func describe(
+        _ lines: [Int: LocalLine], count: Int, groupOrder: [Int], refused: [Int: LineMemory] = [:]
+    ) -> SessionDescription {
+        let first = lines.keys.min().flatMap { lines[$0] }
+        let address = first?.address ?? identity.address
+        var head: [SDPLine] = [
+            .field(.sessionName, "-"), .field(.connection, ConnectionData(address).text), .field(.time, "0 0"),
+        ]
+        let mids = groupOrder.compactMap { lines[$0]?.mid }
+        if capabilities.canBundle, !mids.isEmpty {
+            head.append(.attribute(SDPAttribute("group", GroupAttribute(semantics: "BUNDLE", mids: mids).text)))
+        }
+        if lines.values.contains(where: { $0.ice?.isLite == true }) {
+            head.append(.attribute(SDPAttribute("ice-lite")))
+        }
+        let media = (0..<count).map { index in
+            if let line = lines[index] { return line.description(sessionAddress: address) }
+            if let memory = refused[index] { return memory.zeroed }
+            return index < agreement.lines.count
+                ? agreement.lines[index].zeroed
+                : MediaDescription(kind: "audio", port: 0, profile: "RTP/AVP", formats: ["0"])
+        }
+        return identity.sign(lines: head, media: media)
+    }
+}
+
+extension LocalLine {
+    /// Takes another line's address, ports, candidates and certificates.
+    mutating func useTransport(of other: LocalStream) {
+        stream.addresses = other.addresses
+        stream.port = other.port
+        stream.rtcpPort = other.rtcpPort
+        if ice != nil { ice = other.ice }
+    }
+}
+
+extension CodecCapability {
+    /// Digits and the like (RFC 4733), at the clock of the codec beside them.
+    static func telephoneEvent(clockRate: UInt32) -> CodecCapability {
+        CodecCapability(
+            "telephone-event", clockRate: clockRate, payloadType: clockRate == 8000 ? 101 : nil, parameters: "0-15")
+    }
+}

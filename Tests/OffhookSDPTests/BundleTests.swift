@@ -1,0 +1,62 @@
+import OffhookBasics
+import OffhookMedia
+import OffhookSDP
+import Testing
+
+/// Streams that share a transport (RFC 9143).
+@Suite struct Bundles {
+    static func bundleOnly() throws -> SessionDescription {
+        try peer(
+            "m=audio 40000 RTP/AVP 0\na=mid:0\na=rtcp-mux",
+            "m=video 0 RTP/AVP 96\na=mid:1\na=bundle-only\na=rtpmap:96 VP8/90000\na=rtcp-mux",
+            session: ["a=group:BUNDLE 0 1"])
+    }
+
+    private var capabilities: MediaCapabilities {
+        var capabilities = MediaCapabilities.plain()
+        capabilities.canBundle = true
+        return capabilities
+    }
+
+    /// algesten/str0m#785.
+    @Test func `a bundle-only line is taken on the transport of the first`() throws {
+        var ours = OfferAnswer(capabilities)
+        let answer = try ours.answer(try Self.bundleOnly(), .video())
+
+        #expect(answer.media.map(\.port) == [5000, 5000])
+        #expect(answer.groups == [GroupAttribute(semantics: "BUNDLE", mids: ["0", "1"])])
+        #expect(ours.media[1].transportIndex == 0)
+        #expect(ours.media[1].remoteRTP == ours.media[0].remoteRTP)
+    }
+
+    @Test func `port 0 without bundle-only is a refused line`() throws {
+        var ours = OfferAnswer(capabilities)
+        let offer = try peer(
+            "m=audio 40000 RTP/AVP 0\na=mid:0\na=rtcp-mux", "m=video 0 RTP/AVP 96\na=mid:1\na=rtpmap:96 VP8/90000",
+            session: ["a=group:BUNDLE 0 1"])
+
+        #expect(try ours.answer(offer, .video()).media.map(\.port) == [5000, 0])
+    }
+
+    @Test func `two sides that bundle share one transport from then on`() throws {
+        var (ours, theirs) = (OfferAnswer(capabilities), OfferAnswer(capabilities))
+
+        let (offer, answer) = try exchange(&ours, .video(), &theirs, .video())
+        #expect(offer.media.map(\.port) == [5000, 5002])
+        #expect(answer.media.map(\.port) == [5000, 5000])
+        #expect(ours.media.map(\.transportIndex) == [0, 0])
+
+        let (again, _) = try exchange(&ours, .video(hold: true), &theirs, .video())
+        #expect(again.media.map(\.port) == [5000, 5000])
+        #expect(again.media.map(\.mid) == ["0", "1"])
+    }
+
+    @Test func `without the group in the answer nothing is shared`() throws {
+        var (ours, theirs) = (OfferAnswer(capabilities), OfferAnswer())
+
+        let (_, answer) = try exchange(&ours, .video(), &theirs, .video())
+
+        #expect(answer.media.map(\.mid) == ["0", "1"])
+        #expect(ours.media.map(\.transportIndex) == [0, 1])
+    }
+}
