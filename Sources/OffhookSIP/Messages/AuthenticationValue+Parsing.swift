@@ -42,7 +42,7 @@ extension AuthenticationValue {
 }
 
 extension FieldScanner {
-    /// Whether what is left is one word of base 64, with `=` only at its end, or nothing.
+    /// Whether what is left is one word of base 64, with `=` only at its end.
     fileprivate func restIsOpaque() -> Bool {
         var index = offset
         while index < bytes.count, bytes[index] != Character8.equals {
@@ -52,7 +52,7 @@ extension FieldScanner {
             index += 1
         }
         while index < bytes.count, bytes[index] == Character8.equals { index += 1 }
-        return index == bytes.count
+        return index == bytes.count && index > offset
     }
 
     fileprivate mutating func skipToComma() {

@@ -2,7 +2,7 @@
 enum CommaList {
     /// The values without blanks around them; empty ones are left out.
     static func split(_ text: String) -> [String] {
-        guard text.utf8.contains(Character8.comma) else { return text.isEmpty ? [] : [text] }
+        guard text.contains(byte: Character8.comma) else { return text.isEmpty ? [] : [text] }
         let bytes = text.utf8.span
         var values: [String] = []
         var start = 0

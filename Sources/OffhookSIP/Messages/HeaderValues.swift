@@ -160,6 +160,6 @@ extension AuthenticationValue: CustomStringConvertible {
         let list = parameters.list.map { parameter in
             parameter.name + (parameter.rawValue.map { "=\($0)" } ?? "")
         }
-        return scheme + " " + list.joined(separator: ", ")
+        return list.isEmpty ? scheme : scheme + " " + list.joined(separator: ", ")
     }
 }

@@ -71,35 +71,56 @@ struct MessageHead: Sendable {
 extension MessageHead {
     /// Notes what makes a message useless to a user agent (RFC 3261 §8.1.1, §8.2, §20).
     mutating func check() {
-        for (name, text) in [(SIPHeaderName.from, "From"), (.to, "To"), (.callID, "Call-ID"), (.cseq, "CSeq")] {
-            let count = headers.count(name)
-            if count != 1 { note(count == 0 ? "\(text) is missing" : "\(text) is there more than once") }
-        }
-        checkVia()
-        if headers.from == nil { note("From is unreadable") }
-        if headers.to == nil { note("To is unreadable") }
-        if headers.callID?.isEmpty != false { note("Call-ID is empty") }
-        guard let cseq = headers.cseq else { return note("CSeq is unreadable") }
-        guard case .request(let method, _) = startLine else { return }
-        if cseq.method != method { note("CSeq has another method") }
-        checkAddresses(.contact)
-        checkAddresses(.recordRoute)
-    }
-
-    private mutating func checkVia() {
-        let values = headers.values(.via)
-        if values.isEmpty {
-            note("Via is missing")
-        } else if values.contains(where: { Via(parsing: $0) == nil }) {
-            note("Via is unreadable")
-        }
-    }
-
-    private mutating func checkAddresses(_ name: SIPHeaderName) {
-        for line in headers.all(name) where line != "*" {
-            if CommaList.split(line).contains(where: { NameAddress(parsing: $0) == nil }) {
-                note("\(name) is unreadable")
+        var method: SIPMethod?
+        if case .request(let name, _) = startLine { method = name }
+        var from = 0
+        var to = 0
+        var callID = 0
+        var cseq = 0
+        var via = 0
+        for field in headers.fields {
+            switch field.name.standard {
+            case .from:
+                from += 1
+                if NameAddress(parsing: field.value) == nil { note("From is unreadable") }
+            case .to:
+                to += 1
+                if NameAddress(parsing: field.value) == nil { note("To is unreadable") }
+            case .callID:
+                callID += 1
+                if field.value.isEmpty { note("Call-ID is empty") }
+            case .cseq:
+                cseq += 1
+                checkCSeq(field.value, method)
+            case .via:
+                via += 1
+                checkVias(field.value)
+            case .contact where method != nil && field.value != "*":
+                checkAddresses(field)
+            case .recordRoute where method != nil:
+                checkAddresses(field)
+            default: break
             }
+        }
+        for (count, name) in [(from, "From"), (to, "To"), (callID, "Call-ID"), (cseq, "CSeq")] where count != 1 {
+            note(count == 0 ? "\(name) is missing" : "\(name) is there more than once")
+        }
+        if via == 0 { note("Via is missing") }
+    }
+
+    private mutating func checkCSeq(_ value: String, _ method: SIPMethod?) {
+        guard let cseq = CSeq(parsing: value) else { return note("CSeq is unreadable") }
+        if let method, cseq.method != method { note("CSeq has another method") }
+    }
+
+    private mutating func checkVias(_ line: String) {
+        let values = CommaList.split(line)
+        if values.isEmpty || values.contains(where: { Via(parsing: $0) == nil }) { note("Via is unreadable") }
+    }
+
+    private mutating func checkAddresses(_ field: SIPHeaders.Field) {
+        if CommaList.split(field.value).contains(where: { NameAddress(parsing: $0) == nil }) {
+            note("\(field.name) is unreadable")
         }
     }
 }

@@ -40,7 +40,7 @@ enum PercentEscaping {
     }
 
     private static func replaceEscapes(in text: String, _ replace: (UInt8, inout [UInt8]) -> Void) -> String {
-        guard text.utf8.contains(Character8.percent) else { return text }
+        guard text.contains(byte: Character8.percent) else { return text }
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(source.count)

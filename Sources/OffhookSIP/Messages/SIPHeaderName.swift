@@ -20,6 +20,11 @@ package struct SIPHeaderName: Hashable, Sendable {
         base = .other(OtherName(text: text))
     }
 
+    /// Which of the standard names this is, if one.
+    var standard: Standard? {
+        if case .standard(let name) = base { name } else { nil }
+    }
+
     /// As it is printed: the long form in the spelling of its RFC, or an unknown name as it came.
     package var text: String {
         switch base {
@@ -42,6 +47,16 @@ package struct SIPHeaderName: Hashable, Sendable {
 
         func hash(into hasher: inout Hasher) {
             text.hashIgnoringCase(into: &hasher)
+        }
+    }
+}
+
+extension SIPHeaderName {
+    package static func == (left: SIPHeaderName, right: SIPHeaderName) -> Bool {
+        switch (left.base, right.base) {
+        case (.standard(let left), .standard(let right)): left == right
+        case (.other(let left), .other(let right)): left == right
+        case (.standard, .other), (.other, .standard): false
         }
     }
 }

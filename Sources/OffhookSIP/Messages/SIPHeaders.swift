@@ -25,7 +25,7 @@ package struct SIPHeaders: Sendable {
 
     /// The first line's whole value; setting replaces all lines of that name, nil removes them.
     package subscript(first name: SIPHeaderName) -> String? {
-        get { fields.first { $0.name == name }?.value }
+        get { fields.firstIndex { $0.name == name }.map { fields[$0].value } }
         set {
             if let newValue { replace(name, with: [newValue]) } else { remove(name) }
         }
@@ -42,11 +42,11 @@ package struct SIPHeaders: Sendable {
 
     /// Every value, in order: lines are split at commas outside quotes and angle brackets (RFC 3261 §7.3.1).
     package func values(_ name: SIPHeaderName) -> [String] {
-        fields.flatMap { $0.name == name ? CommaList.split($0.value) : [] }
-    }
-
-    func count(_ name: SIPHeaderName) -> Int {
-        fields.count { $0.name == name }
+        var values: [String] = []
+        for index in fields.indices where fields[index].name == name {
+            values += CommaList.split(fields[index].value)
+        }
+        return values
     }
 
     mutating func append(_ field: Field) {

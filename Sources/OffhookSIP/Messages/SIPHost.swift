@@ -10,7 +10,7 @@ package struct SIPHost: Sendable {
     /// Takes a name or address; brackets are put around a bare IPv6 address.
     package init(_ text: String) {
         self.text =
-            text.utf8.contains(Character8.colon) && text.utf8.first != Character8.openBracket ? "[\(text)]" : text
+            text.contains(byte: Character8.colon) && text.utf8.first != Character8.openBracket ? "[\(text)]" : text
     }
 
     package init(_ address: IPAddress) {

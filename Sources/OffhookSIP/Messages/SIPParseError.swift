@@ -18,7 +18,7 @@ package struct SIPParseError: Error, Equatable, Sendable {
         /// What could be read. Via, From, To, Call-ID and CSeq are to be copied if they are there; any may be missing
         /// or unreadable, so a response without a readable top Via goes to where the request came from.
         package let request: SIPRequest
-        /// 400, 505 or 513.
+        /// 400 or 505, on a stream also 413 or 513.
         package let status: Int
 
         package init(request: SIPRequest, status: Int) {

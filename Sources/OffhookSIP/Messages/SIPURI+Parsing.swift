@@ -21,19 +21,12 @@ extension URI {
 
     /// Where the scheme's colon is, if the scheme is good and no byte is one that URIs must escape.
     private static func checkedSchemeEnd(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-        var colon: Int?
-        for index in range {
-            let byte = bytes[index]
-            if byte <= Character8.space || byte == 0x7F { return nil }
-            switch byte {
-            case Character8.quote, Character8.lessThan, Character8.greaterThan: return nil
-            case Character8.colon where colon == nil: colon = index
-            default:
-                if colon == nil, !byte.isAlphanumeric, byte != 0x2B, byte != 0x2D, byte != 0x2E { return nil }
-            }
-        }
-        guard let colon, colon > range.lowerBound, colon + 1 < range.upperBound, !bytes[range.lowerBound].isDigit
+        var colon = range.lowerBound
+        while colon < range.upperBound, bytes[colon].isSchemeCharacter { colon += 1 }
+        guard colon > range.lowerBound, colon + 1 < range.upperBound, bytes[colon] == Character8.colon,
+            !bytes[range.lowerBound].isDigit
         else { return nil }
+        for index in colon + 1..<range.upperBound where bytes[index].isBarredFromURI { return nil }
         return colon
     }
 }

@@ -37,11 +37,20 @@ extension UInt8 {
 
     /// Whether RFC 3261's `token` may hold it.
     var isToken: Bool {
-        if isAlphanumeric { return true }
-        switch self {
-        case 0x2D, 0x2E, 0x21, 0x25, 0x2A, 0x5F, 0x2B, 0x60, 0x27, 0x7E: return true
-        default: return false
-        }
+        // One bit a character: digits and !%'*+-. below 64, letters and _`~ above.
+        let bits: UInt64 = self < 64 ? 0x03FF_6CA2_0000_0000 : 0x47FF_FFFF_87FF_FFFE
+        return self < 128 && bits >> UInt64(self & 63) & 1 == 1
+    }
+
+    /// Whether a URI's scheme may hold it (RFC 3986 §3.1).
+    var isSchemeCharacter: Bool {
+        isAlphanumeric || self == 0x2B || self == 0x2D || self == 0x2E
+    }
+
+    /// Whether it must be escaped in every part of a URI: controls, the space, quotes and angle brackets.
+    var isBarredFromURI: Bool {
+        let bits: UInt64 = self < 64 ? 0x5000_0005_FFFF_FFFF : 0x8000_0000_0000_0000
+        return self < 128 && bits >> UInt64(self & 63) & 1 == 1
     }
 
     var hexadecimalValue: UInt8? {
@@ -55,16 +64,24 @@ extension UInt8 {
 }
 
 extension String {
+    func contains(byte: UInt8) -> Bool {
+        let bytes = utf8.span
+        for index in 0..<bytes.count where bytes[index] == byte { return true }
+        return false
+    }
+
     /// Compares without regard to the case of ASCII letters.
     func equalsIgnoringCase(_ other: String) -> Bool {
-        utf8.elementsEqual(other.utf8) { $0 == $1 || $0.lowercased == $1.lowercased }
+        let left = utf8.span
+        let right = other.utf8.span
+        guard left.count == right.count else { return false }
+        for index in 0..<left.count where left[index].lowercased != right[index].lowercased { return false }
+        return true
     }
 
     /// With spaces for line ends.
     var onOneLine: String {
-        guard utf8.contains(where: { $0 == Character8.lineFeed || $0 == Character8.carriageReturn }) else {
-            return self
-        }
+        guard contains(byte: Character8.lineFeed) || contains(byte: Character8.carriageReturn) else { return self }
         let bytes = utf8.map { $0 == Character8.lineFeed || $0 == Character8.carriageReturn ? Character8.space : $0 }
         return String(decoding: bytes, as: UTF8.self)
     }

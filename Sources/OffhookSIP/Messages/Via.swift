@@ -25,19 +25,35 @@ package struct Via: Equatable, Sendable {
     /// The address the request came from; brackets around IPv6 are tolerated and not written (RFC 5118 §4.5).
     package var received: IPAddress? {
         get { parameters["received"].flatMap { IPAddress(parsing: $0) } }
-        set { parameters.set("received", raw: newValue?.description) }
+        set {
+            guard let newValue else { return parameters["received"] = nil }
+            parameters.set("received", raw: newValue.description)
+        }
     }
 
     package var maddr: String? { parameters["maddr"] }
 
-    /// The port the request came from; nil as long as a lone `rport` asks for it (RFC 3581 §4).
+    /// The port the request came from; nil as long as a lone `rport` asks for it (RFC 3581 §4). Setting nil removes the
+    /// parameter.
     package var rport: UInt16? {
         get { parameters["rport"].flatMap { UInt16($0) } }
-        set { parameters.set("rport", raw: newValue.map { "\($0)" }) }
+        set {
+            guard let newValue else { return parameters["rport"] = nil }
+            parameters.set("rport", raw: "\(newValue)")
+        }
     }
 
     /// Whether `rport` is there, with or without a value.
-    package var wantsResponsePort: Bool { parameters.contains("rport") }
+    package var wantsResponsePort: Bool {
+        get { parameters.contains("rport") }
+        set {
+            if !newValue {
+                parameters["rport"] = nil
+            } else if !wantsResponsePort {
+                parameters.setFlag("rport")
+            }
+        }
+    }
 }
 
 extension Via: CustomStringConvertible {

@@ -7,6 +7,11 @@ import Testing
     private func exercise(_ message: SIPMessage) -> Int {
         let headers = message.headers
         let type = headers.contentType
+        for address in headers.contacts + headers.route {
+            #expect(NameAddress(parsing: address.description) == address)
+        }
+        for via in headers.vias { #expect(Via(parsing: via.description) == via) }
+        for value in headers.challenges() { #expect(AuthenticationValue.list(parsing: value.description) == [value]) }
         var sum = headers.vias.count + headers.contacts.count + headers.route.count + headers.recordRoute.count
         sum += headers.path.count + headers.pAssertedIdentity.count + headers.reasons.count + headers.accept.count
         sum += headers.challenges().count + headers.credentials(.proxyAuthorization).count

@@ -75,6 +75,20 @@ import Testing
         #expect(!lines.contains { $0.hasPrefix("Evil") })
     }
 
+    @Test func `ask for the response port`() {
+        var via = Via(transport: "UDP", host: SIPHost("h"))
+        via.received = nil
+        via.wantsResponsePort = true
+        #expect(via.description == "SIP/2.0/UDP h;rport")
+
+        via.rport = 5062
+        via.wantsResponsePort = true
+        #expect(via.description == "SIP/2.0/UDP h;rport=5062")
+
+        via.rport = nil
+        #expect(via.description == "SIP/2.0/UDP h")
+    }
+
     @Test func `read Via`() throws {
         let via = try #require(
             Via(parsing: "SIP/2.0/tls [2001:db8::1]:5061;branch=z9hG4bKx;rport;received=[2001:db8::2]"))
