@@ -1,6 +1,6 @@
 package import Dispatch
 internal import FoundationEssentials
-internal import OffhookBasics
+package import OffhookBasics
 
 /// Where news enters: it brings the statuses that apps read up to date, then tells the delegates on the app's queue.
 ///
@@ -61,6 +61,11 @@ package final class ClientFront: Sendable {
     /// Changes an account's registration, then tells its delegate.
     package func apply(_ registration: Registration, to user: User.ID) {
         state.withLock { $0.users.first { $0.id == user } }?.apply(registration)
+    }
+
+    /// Tells where an account listens, before its start returns.
+    package func apply(listening endpoints: [SignalingTransport: Endpoint], to user: User.ID) {
+        state.withLock { $0.users.first { $0.id == user } }?.apply(listening: endpoints)
     }
 
     /// Tells whether an account's calls can be made, and why not.

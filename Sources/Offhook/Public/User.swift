@@ -1,4 +1,4 @@
-internal import OffhookBasics
+public import OffhookBasics
 
 /// An account: an address that calls come to and are made from.
 public final class User: Sendable, Identifiable {
@@ -26,6 +26,7 @@ public final class User: Sendable, Identifiable {
     private let front: ClientFront
     private let backend: any CallBackend
     private let status = Lock(Registration(state: .none))
+    private let listening = Lock<[SignalingTransport: Endpoint]>([:])
     private let delegateBox = DelegateBox<any UserDelegate>()
 
     init(configuration: UserConfiguration, front: ClientFront, backend: any CallBackend) {
@@ -45,6 +46,9 @@ public final class User: Sendable, Identifiable {
     /// How the account stands with its registrar.
     public var registration: Registration { status.withLock { $0 } }
 
+    /// Where the account listens, by transport; empty before ``start()``. Here a port of 0 has become a real one.
+    public var listeningEndpoints: [SignalingTransport: Endpoint] { listening.withLock { $0 } }
+
     /// Listens for calls and, where there is a server, registers; returns once that is done.
     ///
     /// - Throws: `portUnavailable`, `unreachable`, `authenticationFailed`, `registrationFailed`. After the last three
@@ -56,6 +60,10 @@ public final class User: Sendable, Identifiable {
     /// Ends the account's calls, and takes its registration back.
     public func stop() async {
         await backend.stopUser(id)
+    }
+
+    func apply(listening endpoints: [SignalingTransport: Endpoint]) {
+        listening.withLock { $0 = endpoints }
     }
 
     func apply(_ registration: Registration) {
