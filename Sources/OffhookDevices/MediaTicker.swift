@@ -66,7 +66,7 @@ package final class MediaTicker: @unchecked Sendable {
         push((source.due, ticket))
         if !isRunning {
             isRunning = true
-            startThread(self)
+            startDetachedThread { self.run() }
         }
         pthread_cond_signal(changed)
         return ticket
@@ -81,7 +81,7 @@ package final class MediaTicker: @unchecked Sendable {
         withExtendedLifetime(source) {}
     }
 
-    fileprivate func run() {
+    private func run() {
         pthread_mutex_lock(mutex)
         while true {
             guard let next = queue.first else {
@@ -139,21 +139,4 @@ package final class MediaTicker: @unchecked Sendable {
             parent = least
         }
     }
-}
-
-/// Starts the ticker's thread, which lives as long as the process.
-private func startThread(_ ticker: MediaTicker) {
-    var thread = pthread_t()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    let status = pthread_create(
-        &thread, &attributes,
-        { argument in
-            guard let argument else { return nil }
-            Unmanaged<MediaTicker>.fromOpaque(argument).takeUnretainedValue().run()
-            return nil
-        }, Unmanaged.passRetained(ticker).toOpaque())
-    pthread_attr_destroy(&attributes)
-    precondition(status == 0, "the system lets the process start a thread")
 }

@@ -32,6 +32,13 @@ package final class SinkSlot<Sink: Sendable>: @unchecked Sendable {
         return sink == nil
     }
 
+    /// Whether the caller is inside a delivery.
+    package var isDeliveringOnThisThread: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? false
+    }
+
     /// Changes the sink and waits until a delivery to the old one has ended, unless called from within that delivery.
     package func set(_ new: Sink?) {
         pthread_mutex_lock(mutex)

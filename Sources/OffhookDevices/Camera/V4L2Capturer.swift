@@ -4,18 +4,37 @@ public import OffhookMedia
 
 /// A camera of the machine, by Linux's video interface.
 ///
-/// Pictures come on a capture thread of the capturer's own. All methods may be called on any thread.
+/// Pictures come as I420 on a capture thread of the capturer's own, with the time at which the driver took them. All
+/// methods may be called on any thread.
 ///
 /// ```swift
 /// let camera = V4L2Capturer()
 /// camera.setVideoSink(sink)
 /// try await camera.useCamera(at: .front)
 /// ```
+///
+/// A camera that is unplugged, or falls silent, is waited for: the delegate hears of it once, and pictures go on when
+/// the camera does. It is known by ``CameraDevice/id``, so that it may come back under another node.
 public final class V4L2Capturer: VideoCapturer {
-    private let slot = SinkSlot<any VideoSink>()
-
     /// What is wanted of the camera.
     public let configuration: CameraConfiguration
+
+    private let mailbox: CameraMailbox
+    private let callbackQueue: DispatchQueue
+    private let isStarted = Lock(false)
+    private let listener = Listener()
+
+    /// Holds the delegate, which need not be sendable.
+    private final class Listener: @unchecked Sendable {
+        // Read on the callback queue and written anywhere, with the lock held; the delegate is used on the queue alone.
+        private let lock = Lock(())
+        private weak var stored: (any V4L2CapturerDelegate)?
+
+        var delegate: (any V4L2CapturerDelegate)? {
+            get { lock.withLock { _ in stored } }
+            set { lock.withLock { _ in stored = newValue } }
+        }
+    }
 
     /// Makes a capturer that uses no camera yet.
     ///
@@ -24,6 +43,13 @@ public final class V4L2Capturer: VideoCapturer {
     ///   - callbackQueue: where the delegate is called.
     public init(configuration: CameraConfiguration = .init(), callbackQueue: DispatchQueue = .main) {
         self.configuration = configuration
+        self.callbackQueue = callbackQueue
+        mailbox = CameraMailbox(configuration: configuration)
+        mailbox.setReporter { [weak self] news in self?.tell(news) }
+    }
+
+    deinit {
+        mailbox.post(.quit)
     }
 
     /// The cameras that are plugged in now, front one first.
@@ -33,38 +59,81 @@ public final class V4L2Capturer: VideoCapturer {
 
     /// The cameras that are plugged in now, with positions by a configuration.
     public static func availableCameras(configuration: CameraConfiguration) -> [CameraDevice] {
-        []
+        CameraScanner(configuration: configuration).scan().cameras
     }
 
     /// Hears of interruptions and of cameras coming and going. Kept weakly.
     public var delegate: (any V4L2CapturerDelegate)? {
-        get { nil }
-        set {}
+        get { listener.delegate }
+        set {
+            listener.delegate = newValue
+            // The thread also watches for cameras that come and go.
+            if newValue != nil { startThread() }
+        }
     }
 
     /// What the camera has delivered.
-    public var statistics: CameraStatistics { CameraStatistics() }
+    public var statistics: CameraStatistics { mailbox.statistics.withLock { $0 } }
 
-    /// Uses the camera that looks a way, or the only one there is; returns once it streams.
+    /// Uses the camera that looks a way, the only one there is counting as the front one; returns once it streams.
     public func useCamera(at position: CameraPosition) async throws(CameraError) {
-        throw CameraError(.notFound, "No camera was found: plug one in, or call without video.")
+        try await use(.position(position))
     }
 
-    /// Uses a camera; returns once it streams. Another one that was in use is given up, and the sink stays.
+    /// Uses a camera; returns once it streams. Another one that was in use is given up then, and the sink stays; where the
+    /// new one cannot be used, the old one goes on.
     ///
     /// - Parameters:
     ///   - device: one of ``availableCameras()``.
-    ///   - format: one of the device's formats; nil chooses the one closest to the configuration.
+    ///   - format: one of the device's formats. With nil the one closest to the configuration is chosen, where half the
+    ///     pixels weigh as much as 30 % less of the rate, and formats that need less conversion win among equals.
     public func useCamera(_ device: CameraDevice, format: CameraFormat? = nil) async throws(CameraError) {
-        throw CameraError(.notFound, "No camera was found: plug one in, or call without video.")
+        try await use(.device(device, format))
     }
 
-    /// Gives the camera up; no picture is delivered after this returns, and the device is closed.
-    public func stop() {}
+    private func use(_ target: CameraMailbox.Target) async throws(CameraError) {
+        startThread()
+        let result = await withCheckedContinuation { continuation in
+            mailbox.post(.use(target) { continuation.resume(returning: $0) })
+        }
+        try result.get()
+    }
+
+    /// Gives the camera up: when this returns the device is closed and no picture is delivered any more.
+    ///
+    /// Called from inside the sink's own `handleVideoFrame` it returns at once, and the device is closed after that.
+    public func stop() {
+        guard isStarted.withLock({ $0 }) else { return }
+        let done = DispatchSemaphore(value: 0)
+        mailbox.post(.release { done.signal() })
+        if !mailbox.slot.isDeliveringOnThisThread { done.wait() }
+    }
 
     /// Chooses where pictures go; see ``VideoCapturer``. A camera without a sink is closed after two seconds, and opened
     /// again when there is one.
     public func setVideoSink(_ sink: (any VideoSink)?) {
-        slot.set(sink)
+        mailbox.slot.set(sink)
+        mailbox.wake()
+    }
+
+    private func startThread() {
+        let isFirst = isStarted.withLock { isStarted in
+            defer { isStarted = true }
+            return !isStarted
+        }
+        guard isFirst else { return }
+        let mailbox = mailbox
+        startDetachedThread { CameraLoop(mailbox).run() }
+    }
+
+    private func tell(_ news: CameraMailbox.News) {
+        callbackQueue.async { [weak self] in
+            guard let self, let delegate = listener.delegate else { return }
+            switch news {
+            case .interrupted(let error): delegate.capturer(self, wasInterruptedBy: error)
+            case .resumed: delegate.capturerDidResume(self)
+            case .camerasChanged(let cameras): delegate.capturer(self, didChangeAvailableCameras: cameras)
+            }
+        }
     }
 }

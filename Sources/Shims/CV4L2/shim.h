@@ -1,3 +1,6 @@
+// The types of <sys/time.h> shall stay those of the C library's own module, or Swift takes them for ours.
+#pragma clang module import SwiftGlibc
+
 #include <linux/videodev2.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -18,3 +21,7 @@ static const unsigned long cv4l2_STREAMOFF = VIDIOC_STREAMOFF;
 static const unsigned long cv4l2_G_CTRL = VIDIOC_G_CTRL;
 static const unsigned long cv4l2_S_CTRL = VIDIOC_S_CTRL;
 static const unsigned long cv4l2_QUERYCTRL = VIDIOC_QUERYCTRL;
+static const unsigned long cv4l2_G_FMT = VIDIOC_G_FMT;
+static const unsigned int cv4l2_CID_CAMERA_ORIENTATION = V4L2_CID_CAMERA_ORIENTATION;
+static const unsigned int cv4l2_CID_CAMERA_SENSOR_ROTATION = V4L2_CID_CAMERA_SENSOR_ROTATION;
+static const unsigned int cv4l2_CID_EXPOSURE_AUTO_PRIORITY = V4L2_CID_EXPOSURE_AUTO_PRIORITY;
