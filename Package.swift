@@ -92,7 +92,9 @@ let package = Package(
         tests(
             "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics", "OffhookCrypto"],
             resources: [.copy("Fixtures")]),
-        tests("OffhookDevicesTests", ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics"]),
+        tests(
+            "OffhookDevicesTests",
+            ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics", "CPNG", "CTurboJPEG"]),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
     ]
 )

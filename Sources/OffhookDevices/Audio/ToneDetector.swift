@@ -4,22 +4,23 @@ public import OffhookMedia
 
 /// Tells which tone is loudest in what was last heard, and how much of the sound is that tone.
 ///
-/// Frames come on a media thread; ``result`` may be read on any thread.
+/// Frames come on a media thread and cost little; the search is done by whoever reads ``result``, on any thread.
 public final class ToneDetector: AudioSink {
     /// What was heard in the last 200 ms.
     public struct Result: Hashable, Sendable {
-        /// The loudest tone in hertz, to a few hertz.
+        /// The loudest tone in hertz, to a hertz or so: from 50 to 3500. 0 for silence.
         public var frequency: Double
-        /// The tone's share of all energy: near 1 for a clean tone, near 0 for noise.
+        /// The tone's share of all energy: near 1 for a clean tone, near 0 for noise and silence.
         public var share: Double
         /// The root mean square of the samples, 1 being the loudest square wave.
         public var level: Double
     }
 
     private struct State {
-        var window: [Float] = []
         var rate = 0
-        var result: Result?
+        /// The whole window before `current`.
+        var window: [Float] = []
+        var current: [Float] = []
     }
 
     private let state = Lock(State())
@@ -27,46 +28,48 @@ public final class ToneDetector: AudioSink {
     /// Makes a detector.
     public init() {}
 
-    /// The newest 200 ms; nil until so much was heard, and with frequency and share 0 for silence.
-    public var result: Result? { state.withLock { $0.result } }
+    /// The newest 200 ms that are complete; nil until there are any.
+    public var result: Result? {
+        let (window, rate) = state.withLock { ($0.window, $0.rate) }
+        return window.isEmpty ? nil : Self.analyse(window, rate: Double(rate))
+    }
 
     /// Takes the next samples; of stereo sound the mean of both sides.
     public func handleAudioFrame(_ frame: AudioFrame) {
-        let channels = max(frame.channelCount, 1)
+        guard frame.sampleRate >= 8000 else { return }
+        let samples = mixed(frame.samples, from: frame.channelCount, to: 1)
         state.withLock { state in
-            if state.rate != frame.sampleRate {
-                state = State(rate: frame.sampleRate)
-            }
-            for start in stride(from: 0, to: frame.samples.count - channels + 1, by: channels) {
-                let sum = frame.samples[start..<start + channels].reduce(Float(0)) { $0 + Float($1) }
-                state.window.append(sum / Float(channels) / 32768)
-            }
-            let needed = state.rate / 5
-            if needed > 0, state.window.count >= needed {
-                state.result = Self.analyse(state.window[..<needed], rate: Double(state.rate))
-                state.window.removeFirst(needed)
+            if state.rate != frame.sampleRate { state = State(rate: frame.sampleRate) }
+            for sample in samples {
+                state.current.append(Float(sample) / 32768)
+                if state.current.count == state.rate / 5 {
+                    swap(&state.window, &state.current)
+                    state.current.removeAll(keepingCapacity: true)
+                }
             }
         }
     }
 
-    /// Searches 50 Hz to 4 kHz in steps of the window's resolution and refines the best by halving.
-    static func analyse(_ window: ArraySlice<Float>, rate: Double) -> Result {
-        let energy = window.reduce(0.0) { $0 + Double($1) * Double($1) }
+    /// Searches in steps of the window's resolution among fewer samples, and then around the best among all.
+    static func analyse(_ window: [Float], rate: Double) -> Result {
+        let energy = window.reduce(0) { $0 + Double($1 * $1) }
         let level = (energy / Double(max(window.count, 1))).squareRoot()
         guard level > 1e-4 else { return Result(frequency: 0, share: 0, level: level) }
-        let resolution = rate / Double(window.count)
-        func power(_ frequency: Double) -> Double { Self.power(of: frequency, in: window, rate: rate) }
-        var best = (frequency: 0.0, power: 0.0)
-        var frequency = 50.0
-        while frequency < min(4000, rate / 2 - resolution) {
-            let power = power(frequency)
-            if power > best.power { best = (frequency, power) }
-            frequency += resolution
+        let factor = max(Int(rate / 8000), 1)
+        let coarse = stride(from: 0, to: window.count - factor + 1, by: factor).map { start in
+            window[start..<start + factor].reduce(0, +)
         }
+        let resolution = rate / Double(window.count)
+        var best = (frequency: 50.0, power: 0.0)
+        for frequency in stride(from: 50, to: 3500, by: resolution) {
+            let power = power(of: frequency, in: coarse, rate: rate / Double(factor))
+            if power > best.power { best = (frequency, power) }
+        }
+        best.power = power(of: best.frequency, in: window, rate: rate)
         var step = resolution / 2
         while step > 0.25 {
             for candidate in [best.frequency - step, best.frequency + step] {
-                let power = power(candidate)
+                let power = power(of: candidate, in: window, rate: rate)
                 if power > best.power { best = (candidate, power) }
             }
             step /= 2
@@ -75,9 +78,8 @@ public final class ToneDetector: AudioSink {
     }
 
     /// The energy of one frequency (Goertzel), in the units of the sum of squares.
-    private static func power(of frequency: Double, in window: ArraySlice<Float>, rate: Double) -> Double {
-        let omega = 2 * Double.pi * frequency / rate
-        let coefficient = 2 * cos(omega)
+    private static func power(of frequency: Double, in window: [Float], rate: Double) -> Double {
+        let coefficient = 2 * cos(2 * Double.pi * frequency / rate)
         var (first, second) = (0.0, 0.0)
         for sample in window {
             (first, second) = (Double(sample) + coefficient * first - second, first)

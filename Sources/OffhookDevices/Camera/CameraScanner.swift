@@ -101,7 +101,9 @@ struct CameraScanner {
         defer { closedir(folder) }
         var numbers: [Int] = []
         while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name.hasPrefix("video"), let number = Int(name.dropFirst(5)) { numbers.append(number) }
         }
         return numbers.sorted().map { "/dev/video\($0)" }

@@ -29,7 +29,9 @@ final class DeviceFolderWatcher {
                 while offset + headerSize <= count {
                     let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
                     let name = bytes[(offset + headerSize)..<min(offset + headerSize + Int(event.len), count)]
-                    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || name.starts(with: Array("video".utf8)) { isVideo = true }
+                    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || name.starts(with: Array("video".utf8)) {
+                        isVideo = true
+                    }
                     offset += headerSize + Int(event.len)
                 }
             }

@@ -74,13 +74,16 @@ final class JPEGDecoder {
 
     /// Some cameras put stray bytes between the parts of every picture, which does it no harm.
     private var isHarmless: Bool {
-        guard tjGetErrorCode(handle) == TJERR_WARNING.rawValue, let message = tjGetErrorStr2(handle) else { return false }
+        guard tjGetErrorCode(handle) == TJERR_WARNING.rawValue, let message = tjGetErrorStr2(handle) else {
+            return false
+        }
         return String(cString: message).contains("extraneous bytes before marker")
     }
 
     /// Brings the planes to the frame's layout.
     private func finish(
-        _ addresses: [UnsafeMutablePointer<UInt8>?], _ strides: [Int32], _ planes: [Plane], into buffer: VideoFrameBuffer
+        _ addresses: [UnsafeMutablePointer<UInt8>?], _ strides: [Int32], _ planes: [Plane],
+        into buffer: VideoFrameBuffer
     ) -> Bool {
         if let luma = addresses[0], luma != buffer.pointer(toPlane: 0) {
             CopyPlane(

@@ -24,7 +24,8 @@ final class PixelConverter {
 
     /// The formats that can be converted, those that take the least work first.
     static let pixelFormats: [CameraPixelFormat] = [
-        .nv12, .nv12Split, .yu12, .yu12Split, .yv12, .yv12Split, .nv21, .nv21Split, .yuyv, .uyvy, .rgb24, .bgr24, .mjpeg,
+        .nv12, .nv12Split, .yu12, .yu12Split, .yv12, .yv12Split, .nv21, .nv21Split, .yuyv, .uyvy, .rgb24, .bgr24,
+        .mjpeg,
         .jpeg,
     ]
 
@@ -66,7 +67,8 @@ final class PixelConverter {
             return convert(buffer) { width, height in
                 (isUYVY ? UYVYToI420 : YUY2ToI420)(
                     source.address, source.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width, height)
+                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                    height)
             }
         case .rgb(let isBGR):
             guard let source = plane(planes, 0, columns: layout.size.width * 3, rows: layout.size.height)
@@ -75,7 +77,8 @@ final class PixelConverter {
             return convert(buffer) { width, height in
                 (isBGR ? RGB24ToI420 : RAWToI420)(
                     source.address, source.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width, height)
+                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                    height)
             }
         case .semiPlanar(let isVU, let isSplit):
             return convertSemiPlanar(planes, isVU: isVU, isSplit: isSplit, into: buffer)
@@ -100,7 +103,8 @@ final class PixelConverter {
         let told = stride ?? (index < layout.strides.count ? layout.strides[index] : 0)
         let stride = told > 0 ? told : columns
         // The last row need not be padded.
-        guard stride >= columns, stride <= 1 << 20, rows > 0, offset + stride * (rows - 1) + columns <= planes[index].count,
+        guard stride >= columns, stride <= 1 << 20, rows > 0,
+            offset + stride * (rows - 1) + columns <= planes[index].count,
             let address = planes[index].baseAddress
         else { return nil }
         return Source(address: (address + offset).assumingMemoryBound(to: UInt8.self), stride: Int32(stride))
@@ -127,7 +131,8 @@ final class PixelConverter {
         return convert(buffer) { width, height in
             (isVU ? NV21ToI420 : NV12ToI420)(
                 luma.address, luma.stride, chroma.address, chroma.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width, height)
+                buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                height)
         }
     }
 
@@ -148,7 +153,8 @@ final class PixelConverter {
             let start = Int(luma.stride) * height
             first = plane(planes, 0, columns: chromaColumns, rows: chromaRows, offset: start, stride: stride)
             second = plane(
-                planes, 0, columns: chromaColumns, rows: chromaRows, offset: start + stride * chromaRows, stride: stride)
+                planes, 0, columns: chromaColumns, rows: chromaRows, offset: start + stride * chromaRows, stride: stride
+            )
         }
         guard let first, let second else { return false }
         let (u, v) = isVU ? (second, first) : (first, second)

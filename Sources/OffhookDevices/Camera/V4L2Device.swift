@@ -59,7 +59,9 @@ final class V4L2Device {
     private static func control<Argument>(_ descriptor: Int32, _ request: UInt, _ argument: inout Argument) -> Int32 {
         withUnsafeMutablePointer(to: &argument) { pointer in
             var status: Int32
-            repeat { status = ioctl(descriptor, request, UnsafeMutableRawPointer(pointer)) } while status < 0 && errno == EINTR
+            repeat {
+                status = ioctl(descriptor, request, UnsafeMutableRawPointer(pointer))
+            } while status < 0 && errno == EINTR
             return status
         }
     }

@@ -95,7 +95,9 @@ final class V4L2Stream {
             let strides = withUnsafeBytes(of: set.plane_fmt) { bytes in
                 // The driver's array is packed: take the fields by their offsets, four bytes of size, then the stride.
                 (0..<min(Int(set.num_planes), 8)).map { index in
-                    Int(bytes.loadUnaligned(fromByteOffset: index * MemoryLayout<v4l2_plane_pix_format>.stride + 4, as: UInt32.self))
+                    Int(
+                        bytes.loadUnaligned(
+                            fromByteOffset: index * MemoryLayout<v4l2_plane_pix_format>.stride + 4, as: UInt32.self))
                 }
             }
             layout = PixelConverter.Layout(
@@ -115,7 +117,8 @@ final class V4L2Stream {
         guard rate > 0 else { return }
         var parameters = v4l2_streamparm()
         parameters.type = device.bufferType
-        parameters.parm.capture.timeperframe = v4l2_fract(numerator: 1000, denominator: UInt32(clamping: Int(rate * 1000)))
+        parameters.parm.capture.timeperframe = v4l2_fract(
+            numerator: 1000, denominator: UInt32(clamping: Int(rate * 1000)))
         // Cameras of one rate need not know the request: then they keep theirs.
         _ = device.control(cv4l2_S_PARM, &parameters)
     }

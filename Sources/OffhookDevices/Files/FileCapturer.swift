@@ -9,15 +9,36 @@ public final class FileCapturer: VideoCapturer {
     public let size: VideoSize
     /// Pictures a second.
     public let frameRate: Double
-    private let slot = SinkSlot<any VideoSink>()
 
-    /// Opens a file and reads its header.
+    private let paced: PacedVideo
+
+    private final class Source: @unchecked Sendable {
+        // Used by one block at a time, on the paced source's serial queue.
+        private let reader: any PictureReader
+        init(_ reader: any PictureReader) { self.reader = reader }
+        func next(due: Instant) -> VideoFrame? { reader.next(captureTime: due) }
+    }
+
+    /// Opens a file, whose content and not whose name tells its kind.
     public init(path: String) throws(DeviceError) {
-        throw DeviceError(.cannotOpen, "\(path) cannot be opened: No such file or directory.")
+        let file = try InputFile(opening: path)
+        let start = file.readUpTo(9)
+        let reader: any PictureReader
+        if start.elementsEqual(Y4MReader.signature.utf8) {
+            reader = try Y4MReader(file)
+        } else if start.starts(with: IVFReader.signature.utf8) {
+            reader = try IVFReader(file)
+        } else {
+            throw DeviceError(.notUnderstood, "\(path) is neither Y4M nor IVF: convert it to one of them.")
+        }
+        size = reader.size
+        frameRate = reader.frameRate
+        let source = Source(reader)
+        paced = PacedVideo(frameRate: frameRate, label: "offhook.file") { source.next(due: $0) }
     }
 
     /// Chooses where pictures go; see ``VideoCapturer``.
     public func setVideoSink(_ sink: (any VideoSink)?) {
-        slot.set(sink)
+        paced.setSink(sink)
     }
 }

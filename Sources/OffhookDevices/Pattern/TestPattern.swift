@@ -5,15 +5,17 @@ public import OffhookMedia
 public struct TestPattern: Hashable, Sendable {
     /// The picture's number, counted from 0, modulo 2^24.
     public var frameNumber: Int
-    /// When it was drawn: microseconds of the monotonic clock, modulo 2^32 (71 minutes).
-    public var clock: UInt32
+    /// When it was drawn: microseconds of the monotonic clock, modulo 2^40 (12 days).
+    public var clock: UInt64
     /// How the picture was turned: by so much clockwise it must be turned to stand upright.
     public var rotation: VideoRotation
 
+    private static let clockMask: UInt64 = (1 << 40) - 1
+
     /// Makes a pattern's content.
-    public init(frameNumber: Int, clock: UInt32, rotation: VideoRotation = .none) {
+    public init(frameNumber: Int, clock: UInt64, rotation: VideoRotation = .none) {
         self.frameNumber = frameNumber & 0xFF_FFFF
-        self.clock = clock
+        self.clock = clock & Self.clockMask
         self.rotation = rotation
     }
 
@@ -23,12 +25,12 @@ public struct TestPattern: Hashable, Sendable {
     }
 
     /// The clock's reading at an instant.
-    public static func clock(at instant: Instant) -> UInt32 {
-        UInt32(truncatingIfNeeded: instant.nanoseconds / 1000)
+    public static func clock(at instant: Instant) -> UInt64 {
+        UInt64(truncatingIfNeeded: instant.nanoseconds / 1000) & clockMask
     }
 
-    /// How long ago the picture was drawn, on the same machine and less than 71 minutes ago.
+    /// How long ago the picture was drawn, on the same machine and less than 12 days ago.
     public func age(at now: Instant) -> Duration {
-        .microseconds(Int64(Self.clock(at: now) &- clock))
+        .microseconds(Int64((Self.clock(at: now) &- clock) & Self.clockMask))
     }
 }

@@ -15,16 +15,16 @@ final class TestPatternPainter {
 
     init(size: VideoSize) {
         self.size = size
-        let tiles = Self.makeTiles()
-        rooms = tiles.map { Self.makeRoom(size: size, tile: $0) }
-        head = Head(radius: max(min(size.width, size.height) / 6, 2))
+        rooms = Self.makeRooms(size: size)
+        head = Head(radius: max(min(size.width, size.height) / 8, 2))
     }
 
     func draw(_ pattern: TestPattern, into buffer: VideoFrameBuffer) {
         let room = rooms[pattern.frameNumber % rooms.count]
         for plane in 0..<3 {
             buffer.pointer(toPlane: plane)
-                .update(from: room.pointer(toPlane: plane), count: room.stride(ofPlane: plane) * room.rows(ofPlane: plane))
+                .update(
+                    from: room.pointer(toPlane: plane), count: room.stride(ofPlane: plane) * room.rows(ofPlane: plane))
         }
         drawHead(number: pattern.frameNumber, into: buffer)
         drawCells(pattern, into: buffer)
@@ -33,12 +33,12 @@ final class TestPatternPainter {
     // MARK: Moving parts
 
     private func drawHead(number: Int, into buffer: VideoFrameBuffer) {
-        let phase = 2 * Double.pi * Double(number % 120) / 120
-        let bar = size.height * TestPatternLayout.rows / TestPatternLayout.rowsInPicture
+        let phase = 2 * Double.pi * Double(number % 240) / 240
+        let bar = TestPatternLayout.firstRow(ofRow: TestPatternLayout.rows, isBottom: false, height: size.height)
         let room = max(size.height / 2 - bar - head.radius, 0)
         // Even places, so that chroma fits.
-        let left = (size.width / 2 + Int(sin(phase) * Double(size.width) / 5) - head.radius) / 2 * 2
-        let top = (size.height / 2 + Int(sin(2 * phase) * Double(min(room, size.height / 16))) - head.radius) / 2 * 2
+        let left = (size.width / 2 + Int(sin(phase) * Double(size.width) / 8) - head.radius) / 2 * 2
+        let top = (size.height / 2 + Int(sin(2 * phase) * Double(min(room, size.height / 24))) - head.radius) / 2 * 2
         for (plane, scale) in [(0, 1), (1, 2), (2, 2)] {
             let (columns, rows) = (buffer.rowBytes(ofPlane: plane), buffer.rows(ofPlane: plane))
             let lines = plane == 0 ? head.luma : plane == 1 ? head.blue : head.red
@@ -49,7 +49,8 @@ final class TestPatternPainter {
                 guard row >= 0, row < rows, count > 0 else { continue }
                 line.samples.withUnsafeBufferPointer { samples in
                     guard let from = samples.baseAddress else { return }
-                    (buffer.pointer(toPlane: plane) + row * buffer.stride(ofPlane: plane) + start).update(from: from, count: count)
+                    (buffer.pointer(toPlane: plane) + row * buffer.stride(ofPlane: plane) + start).update(
+                        from: from, count: count)
                 }
             }
         }
@@ -59,17 +60,18 @@ final class TestPatternPainter {
         let bits = TestPatternLayout.bits(of: pattern)
         let luma = buffer.pointer(toPlane: 0)
         let stride = buffer.stride(ofPlane: 0)
-        let total = TestPatternLayout.rowsInPicture
-        for row in 0..<TestPatternLayout.rows {
-            for place in [row, total - TestPatternLayout.rows + row] {
-                let (top, bottom) = (place * size.height / total, (place + 1) * size.height / total)
+        for isBottom in [false, true] {
+            for row in 0..<TestPatternLayout.rows {
+                let top = TestPatternLayout.firstRow(ofRow: row, isBottom: isBottom, height: size.height)
+                let bottom = TestPatternLayout.firstRow(ofRow: row + 1, isBottom: isBottom, height: size.height)
                 guard bottom > top else { continue }
                 let first = luma + top * stride
                 for column in 0..<TestPatternLayout.columns {
                     let left = column * size.width / TestPatternLayout.columns
                     let right = (column + 1) * size.width / TestPatternLayout.columns
                     let isLight = bits[row * TestPatternLayout.columns + column]
-                    memset(first + left, Int32(isLight ? TestPatternLayout.light : TestPatternLayout.dark), right - left)
+                    memset(
+                        first + left, Int32(isLight ? TestPatternLayout.light : TestPatternLayout.dark), right - left)
                 }
                 for line in (top + 1)..<max(bottom, top + 1) {
                     (luma + line * stride).update(from: first, count: size.width)
@@ -80,8 +82,8 @@ final class TestPatternPainter {
 
     // MARK: Still parts
 
-    /// Squares of texture, alike but for the noise.
-    private static func makeTiles() -> [[Int16]] {
+    /// A square of texture that fits to itself on all sides.
+    private static func makeTexture() -> [Int16] {
         var random = SeededRandom(seed: 0x0FF_400C)
         var texture = [Int16](repeating: 0, count: tileSize * tileSize)
         // Noise at four scales, each smoothed between its grid points.
@@ -99,46 +101,74 @@ final class TestPatternPainter {
                 }
             }
         }
-        return (0..<noiseCount).map { _ in
-            texture.map { sample in
-                // The sum of three small dice is near enough to a bell curve of sigma 1.6.
-                let dice = random.next()
-                return sample + Int16(dice & 3) + Int16(dice >> 8 & 3) + Int16(dice >> 16 & 1) - 3
-            }
-        }
+        return texture
     }
 
-    private static func makeRoom(size: VideoSize, tile: [Int16]) -> VideoFrameBuffer {
+    /// The room with each of the noises.
+    private static func makeRooms(size: VideoSize) -> [VideoFrameBuffer] {
+        let first = makeRoom(size: size, texture: makeTexture())
+        var random = SeededRandom(seed: 0x0FF_400C)
+        return [first]
+            + (1..<noiseCount).map { _ in
+                // The sum of three small dice is near enough to a bell curve of sigma 1.6.
+                let noise = (0..<tileSize * 64).map { _ -> Int16 in
+                    let dice = random.next()
+                    return Int16(dice & 3) + Int16(dice >> 8 & 3) + Int16(dice >> 16 & 1) - 3
+                }
+                let room = VideoFrameBuffer(size: size)
+                for plane in 0..<3 {
+                    let count = first.stride(ofPlane: plane) * first.rows(ofPlane: plane)
+                    room.pointer(toPlane: plane).update(from: first.pointer(toPlane: plane), count: count)
+                }
+                let luma = room.pointer(toPlane: 0)
+                noise.withUnsafeBufferPointer { noise in
+                    var index = 0
+                    while index < size.height * room.stride(ofPlane: 0) {
+                        luma[index] = UInt8(clamping: Int16(luma[index]) + noise[index % (tileSize * 64 - 1)])
+                        index += 1
+                    }
+                }
+                return room
+            }
+    }
+
+    private static func makeRoom(size: VideoSize, texture: [Int16]) -> VideoFrameBuffer {
         let room = VideoFrameBuffer(size: size)
         // Window frames and shelves: edges a camera would see.
         let pane = max(size.width / 8, 8)
         let shelf = max(size.height / 5, 8)
-        fill(room, plane: 0) { x, y in
-            var value = 96 + 48 * x / size.width + 32 * y / size.height
-            value += Int(tile[(y % tileSize) * tileSize + x % tileSize])
-            if x % pane < pane / 16 + 1 || y % shelf < shelf / 12 + 1 { value -= 40 }
-            return value
+        let columnShade = (0..<size.width).map { x in 96 + 48 * x / size.width - (x % pane < pane / 16 + 1 ? 40 : 0) }
+        texture.withUnsafeBufferPointer { texture in
+            columnShade.withUnsafeBufferPointer { columnShade in
+                for y in 0..<size.height {
+                    let row = room.pointer(toPlane: 0) + y * room.stride(ofPlane: 0)
+                    let shade = 32 * y / size.height - (y % shelf < shelf / 12 + 1 ? 40 : 0)
+                    let line = y % tileSize * tileSize
+                    var x = 0
+                    while x < size.width {
+                        row[x] = UInt8(clamping: columnShade[x] + shade + Int(texture[line + x % tileSize]))
+                        x += 1
+                    }
+                    // What is beyond the picture's edge is copied along, and must be defined.
+                    while x < room.stride(ofPlane: 0) {
+                        row[x] = 128
+                        x += 1
+                    }
+                }
+            }
         }
-        let bar = room.rows(ofPlane: 1) * TestPatternLayout.rows / TestPatternLayout.rowsInPicture + 1
+        let bar =
+            TestPatternLayout.firstRow(ofRow: TestPatternLayout.rows, isBottom: false, height: size.height) / 2 + 1
         for (plane, tint) in [(1, -14), (2, 10)] {
-            let (columns, rows) = (room.rowBytes(ofPlane: plane), room.rows(ofPlane: plane))
-            fill(room, plane: plane) { x, y in
+            let (stride, rows) = (room.stride(ofPlane: plane), room.rows(ofPlane: plane))
+            for y in 0..<rows {
                 // The cells are gray.
-                if y < bar || y >= rows - bar { return 128 }
-                return 128 + tint * x / columns + tint * y / (2 * rows)
+                let isCells = y < bar || y >= rows - bar
+                let value = isCells ? 128 : 128 + tint + tint * y / rows
+                memset(room.pointer(toPlane: plane) + y * stride, Int32(value), stride)
             }
         }
         return room
-    }
-
-    private static func fill(_ buffer: VideoFrameBuffer, plane: Int, _ value: (_ x: Int, _ y: Int) -> Int) {
-        let stride = buffer.stride(ofPlane: plane)
-        for y in 0..<buffer.rows(ofPlane: plane) {
-            let row = buffer.pointer(toPlane: plane) + y * stride
-            for x in 0..<buffer.rowBytes(ofPlane: plane) { row[x] = UInt8(clamping: value(x, y)) }
-            // What is beyond the picture's edge is copied along, and must be defined.
-            for x in buffer.rowBytes(ofPlane: plane)..<stride { row[x] = 128 }
-        }
     }
 
     /// A shaded disc of skin colour, as lines to copy.

@@ -28,9 +28,9 @@ public struct TestPatternReader: Sendable {
         let rotation: VideoRotation
 
         func pattern(in luma: Span<UInt8>) -> TestPattern? {
-            let top = levels(firstRow: 0, in: luma)
+            let top = levels(isBottom: false, in: luma)
             if let pattern = pattern(top) { return pattern }
-            let bottom = levels(firstRow: TestPatternLayout.rowsInPicture - TestPatternLayout.rows, in: luma)
+            let bottom = levels(isBottom: true, in: luma)
             if let pattern = pattern(bottom) { return pattern }
             // Each copy may be damaged in another place.
             return pattern(zip(top, bottom).map(+))
@@ -45,14 +45,14 @@ public struct TestPatternReader: Sendable {
         private static let samples = 4
 
         /// The brightness of each cell of a bar: the sum of a few samples from its middle.
-        private func levels(firstRow: Int, in luma: Span<UInt8>) -> [Int] {
+        private func levels(isBottom: Bool, in luma: Span<UInt8>) -> [Int] {
             var levels: [Int] = []
             levels.reserveCapacity(TestPatternLayout.rows * TestPatternLayout.columns)
-            for row in firstRow..<firstRow + TestPatternLayout.rows {
+            for row in 0..<TestPatternLayout.rows {
                 for column in 0..<TestPatternLayout.columns {
                     var sum = 0
                     for down in 0..<Self.samples {
-                        let y = (Double(row) + Self.middle(down)) / Double(TestPatternLayout.rowsInPicture)
+                        let y = TestPatternLayout.place(row: Double(row) + Self.middle(down), isBottom: isBottom)
                         for across in 0..<Self.samples {
                             let x = (Double(column) + Self.middle(across)) / Double(TestPatternLayout.columns)
                             sum += Int(luma[offset(x, y)])

@@ -1,0 +1,86 @@
+internal import Glibc
+
+/// A file being written, of which no half-written piece ever remains.
+final class OutputFile {
+    let path: String
+    private var descriptor: Int32
+    /// Bytes in the file.
+    private(set) var length = 0
+    /// The first trouble; nothing is written after it.
+    private(set) var error: DeviceError?
+
+    init(creating path: String) throws(DeviceError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw DeviceError(creating: path, number: errno) }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Appends the bytes whole, or not at all.
+    @discardableResult
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard descriptor >= 0, error == nil else { return false }
+        guard write(bytes, at: length) else {
+            // What was written of the piece goes again, so that the file ends with a whole one.
+            _ = ftruncate(descriptor, length)
+            return false
+        }
+        length += bytes.count
+        return true
+    }
+
+    @discardableResult
+    func append(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
+    /// Changes bytes that are in the file already.
+    func overwrite(_ bytes: [UInt8], at offset: Int) {
+        guard descriptor >= 0, error == nil, offset + bytes.count <= length else { return }
+        bytes.withUnsafeBytes { _ = write($0, at: offset) }
+    }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        if Glibc.close(descriptor) != 0, error == nil { error = DeviceError(writing: path, number: errno) }
+        descriptor = -1
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, offset + done)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                error = DeviceError(writing: path, number: count < 0 ? errno : ENOSPC)
+                return false
+            }
+            done += count
+        }
+        return true
+    }
+}
+
+extension DeviceError {
+    init(opening path: String, number: Int32) {
+        self.init(.cannotOpen, "\(path) cannot be opened: \(String(cString: strerror(number))).")
+    }
+
+    init(creating path: String, number: Int32) {
+        let code: Code = number == ENOSPC || number == EDQUOT ? .diskFull : .cannotOpen
+        self.init(code, "\(path) cannot be created: \(String(cString: strerror(number))).")
+    }
+
+    init(writing path: String, number: Int32) {
+        if number == ENOSPC || number == EDQUOT || number == EFBIG {
+            self.init(.diskFull, "\(path) cannot grow any more, as the disk is full: what was written before is kept.")
+        } else {
+            self.init(
+                .cannotWrite,
+                "\(path) cannot be written (\(String(cString: strerror(number)))): what was written before is kept.")
+        }
+    }
+}
