@@ -20,7 +20,6 @@ package enum DescriptionCarrier: Hashable, Sendable {
     case inviteResponse
     case acknowledgement
     case prack
-    case prackResponse
     case update
     case updateResponse
 }

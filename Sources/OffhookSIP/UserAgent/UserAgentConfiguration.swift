@@ -41,6 +41,20 @@ package struct UserAgentConfiguration: Sendable {
 
     package init() {}
 
+    /// What Allow lists.
+    package var allowedMethods: [SIPMethod] {
+        let own: [SIPMethod] = [.invite, .ack, .cancel, .bye, .options, .info, .update, .prack, .refer, .notify]
+        return own + acceptedRequests.subtracting(own).sorted { $0.name < $1.name }
+    }
+
+    /// What Supported lists.
+    package var supportedOptions: [String] {
+        var options = ["norefersub", "replaces"]
+        if reliableProvisionals != .never { options.insert("100rel", at: 0) }
+        if sessionTimer.isEnabled { options.append("timer") }
+        return options
+    }
+
     package enum ReliableProvisionals: Sendable {
         /// Not offered; an INVITE that demands them is refused.
         case never
