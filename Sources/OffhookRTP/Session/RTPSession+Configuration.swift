@@ -32,6 +32,11 @@ extension RTPSession {
         package var sendsNegativeAcknowledgements = true
         package var sendsPictureLossIndications = true
         package var sendsFullIntraRequests = true
+        /// Whether the far end reads RFC 3611 reference times, so that a side that only receives learns the round trip.
+        package var usesExtendedReports = false
+        /// Whether our own packets are played when they come back, as an echo service sends them; else they are dropped
+        /// (RFC 3550 §8.2). Either way a loop is told once.
+        package var playsLoopedMedia = true
         /// Without a packet for so long while receiving, `receivingStopped` is told.
         package var silenceTimeout: Duration = .seconds(10)
         /// The shortest and longest delay of the audio jitter buffer.
@@ -72,7 +77,7 @@ extension RTPSession {
         case remoteGoodbye
         /// Another participant uses our SSRC; ours is a new one from here on (RFC 3550 §8.2).
         case localSourceChanged(SSRC)
-        /// Our own packets come back to us; they are dropped (RFC 3550 §8.2).
+        /// Our own packets come back to us; they are not taken for a collision (RFC 3550 §8.2).
         case loopDetected
         /// Arrival times of packets that bore our transport-wide sequence numbers.
         case transportFeedback(TransportFeedback)

@@ -36,6 +36,8 @@ package struct RTPStatistics: Hashable, Sendable {
         package var packetsNacked = 0
         package var pictureLossIndicationsSent = 0
         package var fullIntraRequestsSent = 0
+        /// RTCP packets that could not be read to their end.
+        package var malformedReports = 0
         /// Time from a packet's arrival to its playing, smoothed.
         package var jitterBufferDelay: Duration = .zero
         package var jitterBufferTarget: Duration = .zero

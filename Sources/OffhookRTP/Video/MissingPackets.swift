@@ -1,0 +1,101 @@
+internal import OffhookBasics
+
+/// The packets a video receiver misses, and when to ask for each (RFC 4585 §6.2.1).
+struct MissingPackets {
+    private struct Missing {
+        var number: Int
+        var noticed: Instant
+        var askAt: Instant
+        var tries: Int
+    }
+
+    static let mostTries = 10
+    private static let mostMissing = 1024
+
+    /// In the order of their numbers.
+    private var missing: [Missing] = []
+    /// How long packets that were merely overtaken stay out, so that they are not asked for.
+    private var disorder = Duration.milliseconds(5)
+
+    var isEmpty: Bool { missing.isEmpty }
+    private(set) var nextDeadline: Instant?
+
+    mutating func insert(_ numbers: Range<Int>, at now: Instant) {
+        for number in numbers.suffix(Self.mostMissing) {
+            missing.append(Missing(number: number, noticed: now, askAt: now + disorder, tries: 0))
+        }
+        if missing.count > Self.mostMissing { missing.removeFirst(missing.count - Self.mostMissing) }
+        updateDeadline()
+    }
+
+    /// A packet that was missing is there; the result tells whether it had been asked for.
+    mutating func remove(_ number: Int, at now: Instant) -> Bool {
+        guard let index = index(of: number) else { return false }
+        let found = missing.remove(at: index)
+        if found.tries == 0 {
+            let late = now - found.noticed
+            disorder = min(.milliseconds(40), max(disorder, late + .milliseconds(2)))
+        } else {
+            disorder = max(.milliseconds(5), disorder - .microseconds(100))
+        }
+        updateDeadline()
+        return found.tries > 0
+    }
+
+    mutating func removeAll(before number: Int) {
+        let end = missing.firstIndex { $0.number >= number } ?? missing.endIndex
+        guard end > 0 else { return }
+        missing.removeFirst(end)
+        updateDeadline()
+    }
+
+    mutating func removeAll() {
+        missing.removeAll(keepingCapacity: true)
+        nextDeadline = nil
+    }
+
+    /// When this number was found missing; nil where it is not missing or was given up.
+    func noticed(_ number: Int) -> Instant? {
+        index(of: number).map { missing[$0].noticed }
+    }
+
+    /// Whether asking for a number has been given up.
+    func isGivenUp(_ number: Int) -> Bool {
+        guard let index = index(of: number) else { return true }
+        return missing[index].tries > Self.mostTries
+    }
+
+    /// The numbers to ask for now. Each is asked for again when an answer should have come.
+    mutating func due(at now: Instant, roundTrip: Duration) -> [SequenceNumber] {
+        guard let deadline = nextDeadline, now >= deadline else { return [] }
+        let patience = min(.milliseconds(500), max(.milliseconds(20), roundTrip + roundTrip / 4 + .milliseconds(5)))
+        var result: [SequenceNumber] = []
+        for index in missing.indices where missing[index].askAt <= now {
+            missing[index].tries += 1
+            if missing[index].tries <= Self.mostTries {
+                result.append(SequenceNumber(UInt16(truncatingIfNeeded: missing[index].number)))
+                missing[index].askAt = now + patience
+            } else {
+                missing[index].askAt = .distantFuture
+            }
+        }
+        updateDeadline()
+        return result
+    }
+
+    private mutating func updateDeadline() {
+        var earliest = Instant.distantFuture
+        for entry in missing where entry.askAt < earliest { earliest = entry.askAt }
+        nextDeadline = earliest == .distantFuture ? nil : earliest
+    }
+
+    private func index(of number: Int) -> Int? {
+        var low = 0
+        var high = missing.count
+        while low < high {
+            let middle = (low + high) / 2
+            if missing[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < missing.count && missing[low].number == number ? low : nil
+    }
+}
