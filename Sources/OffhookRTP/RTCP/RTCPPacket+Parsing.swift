@@ -12,19 +12,21 @@ extension RTCPPacket {
                 throw .tooShort
             }
             guard first >> 6 == 2 else { throw .badVersion }
-            guard var body = reader.readSpan(Int(words) * 4) else { throw .tooShort }
+            guard let whole = reader.readSpan(Int(words) * 4) else { throw .tooShort }
+            var body = whole
             if first & 0x20 != 0 {
                 guard body.byteCount > 0 else { throw .badPadding }
                 let padding = Int(body.loadByte(at: body.byteCount - 1))
                 guard padding >= 1, padding <= body.byteCount else { throw .badPadding }
                 body = body.extracting(0..<body.byteCount - padding)
             }
-            guard let packet = parse(type: type, count: first & 0x1F, body: body) else { throw .malformed }
+            guard let packet = parse(type: type, count: first & 0x1F, body: body, whole: whole) else { throw .malformed }
             packets.append(packet)
         }
     }
 
-    private static func parse(type: UInt8, count: UInt8, body: RawSpan) -> RTCPPacket? {
+    /// `whole` has the padding too: what tells its own length is read from it, since some senders count padding wrongly.
+    private static func parse(type: UInt8, count: UInt8, body: RawSpan, whole: RawSpan) -> RTCPPacket? {
         switch (type, count) {
         case (200, _): parseSenderReport(count: count, body: body)
         case (201, _): parseReceiverReport(count: count, body: body)
@@ -34,7 +36,7 @@ extension RTCPPacket {
         case (205, 1): parseNegativeAcknowledgement(body)
         case (205, 3): parseTemporaryMaximumBitrate(body).map { .temporaryMaximumBitrateRequest($0) }
         case (205, 4): parseTemporaryMaximumBitrate(body).map { .temporaryMaximumBitrateNotification($0) }
-        case (205, 15): TransportFeedback(parsing: body).map { .transportFeedback($0) }
+        case (205, 15): TransportFeedback(parsing: whole).map { .transportFeedback($0) }
         case (206, 1): parsePictureLossIndication(body)
         case (206, 4): parseFullIntraRequest(body)
         case (206, 15): parseApplicationLayerFeedback(body)

@@ -166,7 +166,7 @@ extension RTPSession {
 
     /// Gives out the frames that are ready, and asks for what is missing.
     func serveVideo(at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
-        video.roundTrip = roundTrip ?? .milliseconds(100)
+        video.roundTrip = roundTrip
         let due = video.handle(timeoutAt: now, pool: &pool, frames: &readyFrames)
         for index in readyFrames.indices {
             readyFrames[index].captureTime = source?.captureTime(of: readyFrames[index].timestamp)

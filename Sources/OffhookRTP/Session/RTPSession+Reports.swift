@@ -35,12 +35,12 @@ extension RTPSession {
         case .pictureLossIndication(let feedback):
             guard isAboutUs(feedback.media) else { return }
             counts.sent.pictureLossIndicationsReceived += 1
-            demandKeyFrame(demand.request(at: now, roundTrip: roundTrip ?? .milliseconds(100)), actions: &actions)
+            demandKeyFrame(demand.request(at: now, roundTrip: roundTrip), actions: &actions)
         case .fullIntraRequest(let request):
             for entry in request.entries where isAboutUs(entry.media) {
                 counts.sent.fullIntraRequestsReceived += 1
                 let isNew = demand.intraRequest(
-                    entry.sequenceNumber, from: request.sender, at: now, roundTrip: roundTrip ?? .milliseconds(100))
+                    entry.sequenceNumber, from: request.sender, at: now, roundTrip: roundTrip)
                 demandKeyFrame(isNew, actions: &actions)
             }
         case .temporaryMaximumBitrateRequest(let request):

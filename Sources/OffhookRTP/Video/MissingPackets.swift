@@ -6,6 +6,7 @@ struct MissingPackets {
         var number: Int
         var noticed: Instant
         var askAt: Instant
+        var askedAt = Instant.zero
         var tries: Int
     }
 
@@ -19,11 +20,14 @@ struct MissingPackets {
 
     var isEmpty: Bool { missing.isEmpty }
     private(set) var nextDeadline: Instant?
+    /// From asking for a packet to its coming, smoothed: a receiver that sends no media learns its round trip from this.
+    private(set) var answerTime: Duration?
 
     mutating func insert(_ numbers: Range<Int>, at now: Instant) {
-        for number in numbers.suffix(Self.mostMissing) {
-            missing.append(Missing(number: number, noticed: now, askAt: now + disorder, tries: 0))
-        }
+        let added = numbers.suffix(Self.mostMissing)
+        let place = added.first.map { first in missing.firstIndex { $0.number >= first } ?? missing.endIndex } ?? 0
+        missing.insert(
+            contentsOf: added.map { Missing(number: $0, noticed: now, askAt: now + disorder, tries: 0) }, at: place)
         if missing.count > Self.mostMissing { missing.removeFirst(missing.count - Self.mostMissing) }
         updateDeadline()
     }
@@ -37,6 +41,10 @@ struct MissingPackets {
             disorder = min(.milliseconds(40), max(disorder, late + .milliseconds(2)))
         } else {
             disorder = max(.milliseconds(5), disorder - .microseconds(100))
+            if found.tries == 1 {
+                let answered = now - found.askedAt
+                answerTime = answerTime.map { $0 + (answered - $0) / 8 } ?? answered
+            }
         }
         updateDeadline()
         return found.tries > 0
@@ -66,14 +74,16 @@ struct MissingPackets {
     }
 
     /// The numbers to ask for now. Each is asked for again when an answer should have come.
-    mutating func due(at now: Instant, roundTrip: Duration) -> [SequenceNumber] {
+    mutating func due(at now: Instant, roundTrip: Duration?) -> [SequenceNumber] {
         guard let deadline = nextDeadline, now >= deadline else { return [] }
-        let patience = min(.milliseconds(500), max(.milliseconds(20), roundTrip + roundTrip / 4 + .milliseconds(5)))
+        let flight = roundTrip ?? answerTime ?? .milliseconds(100)
+        let patience = min(.milliseconds(500), max(.milliseconds(20), flight + flight / 4 + .milliseconds(5)))
         var result: [SequenceNumber] = []
         for index in missing.indices where missing[index].askAt <= now {
             missing[index].tries += 1
             if missing[index].tries <= Self.mostTries {
                 result.append(SequenceNumber(UInt16(truncatingIfNeeded: missing[index].number)))
+                missing[index].askedAt = now
                 missing[index].askAt = now + patience
             } else {
                 missing[index].askAt = .distantFuture

@@ -36,6 +36,7 @@ package final class VideoReceiveStream {
     /// The number after the last packet that was used or passed over; nil before the first packet.
     private var nextNumber: Int?
     private var highest = -1
+    private var firstArrival = Instant.zero
     private var needsKeyFrame = true
     /// Frames were passed over since the last one that was given out.
     private var hasLoss = false
@@ -43,7 +44,7 @@ package final class VideoReceiveStream {
     private var gap: (number: Int, since: Instant, checkAt: Instant)?
 
     /// From RTCP; it paces repeats of requests.
-    package var roundTrip: Duration = .milliseconds(100)
+    package var roundTrip: Duration?
 
     package private(set) var frames = 0
     package private(set) var keyFrames = 0
@@ -101,11 +102,13 @@ package final class VideoReceiveStream {
         guard let next = nextNumber else {
             nextNumber = number
             highest = number
+            firstArrival = now
             return true
         }
         if number < next {
             if needsKeyFrame, frames == 0, next - number < 64, ring[number].number != number {
                 // It was overtaken by the packet that started the stream.
+                if asksForRepair { missing.insert(number + 1..<next, at: now) }
                 nextNumber = number
                 return true
             }
@@ -172,6 +175,12 @@ package final class VideoReceiveStream {
                 continue
             }
             if ring[next].number == next, !ring[next].startsFrame {
+                let startBy = firstArrival + Self.disorderPatience
+                if self.frames == 0, framesDropped == 0, now < startBy {
+                    // The stream's first packet may have been overtaken.
+                    gap = (next, firstArrival, startBy)
+                    return
+                }
                 // The rest of a frame whose start is gone.
                 passFrame(at: next, pool: &packets)
                 continue
