@@ -1,6 +1,13 @@
+internal import OffhookIO
+
 extension Client {
-    /// The backend of a client that an app makes.
+    /// The backend of a client that an app makes: an engine on an event loop of its own.
     static func makeBackend(configuration: ClientConfiguration, front: ClientFront) -> any CallBackend {
-        fatalError("the engine is not wired in yet")
+        do throws(IOError) {
+            return try EngineHost(configuration: configuration, front: front)
+        } catch {
+            // Only a process that has used up its threads or descriptors gets here, and it could do nothing with a client.
+            fatalError("a client needs a thread and two descriptors: \(error.reason)")
+        }
     }
 }

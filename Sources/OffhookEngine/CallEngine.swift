@@ -16,17 +16,16 @@ package struct CallEngine {
     var accountOrder: [AccountHandle] = []
     var calls: [CallHandle: CallMachine] = [:]
     private var deadlines = DeadlineQueue<CallHandle>()
-    private var handleRange: CallHandle
 
     /// - Parameters:
     ///   - clock: the wall clock for RTCP.
-    ///   - firstHandle: handles of incoming calls count up from here; those of outgoing calls are the caller's.
+    ///   - firstHandle: handles of incoming calls and of channels count up from here; those of outgoing calls are the
+    ///     caller's, and lower.
     package init(
         configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstHandle: UInt64 = 1 << 48,
         at now: Instant
     ) {
-        core = EngineCore(configuration: configuration, clock: clock, seed: seed, now: now)
-        handleRange = CallHandle(number: firstHandle)
+        core = EngineCore(configuration: configuration, clock: clock, seed: seed, firstNumber: firstHandle, now: now)
     }
 
     /// The next thing to be done; drain it after each call of any other method.
@@ -55,6 +54,11 @@ package struct CallEngine {
 
     // MARK: Accounts
 
+    /// Says on which ports others reach us.
+    package mutating func setListeningPorts(_ ports: [SIPTransport: UInt16]) {
+        core.userAgent.configuration.listeningPorts = ports
+    }
+
     package mutating func setAccount(_ account: EngineAccount) {
         if accounts.updateValue(account, forKey: account.handle) == nil { accountOrder.append(account.handle) }
     }
@@ -73,6 +77,23 @@ package struct CallEngine {
         core.now = now
         core.localAddress = local.address
         core.userAgent.receive(message, from: source, local: local, at: now, actions: &core.actions)
+        settle()
+    }
+
+    /// Takes a message that a stream's framing has parsed.
+    package mutating func receiveSignaling(
+        _ message: SIPMessage, from source: TransportTarget, local: Endpoint, at now: Instant
+    ) {
+        core.now = now
+        core.localAddress = local.address
+        core.userAgent.receive(message, from: source, local: local, at: now, actions: &core.actions)
+        settle()
+    }
+
+    /// Takes what could not be parsed, and answers it if it deserves that.
+    package mutating func receiveMalformed(_ error: SIPParseError, from source: TransportTarget, at now: Instant) {
+        core.now = now
+        core.userAgent.receive(error, from: source, actions: &core.actions)
         settle()
     }
 
@@ -201,8 +222,7 @@ package struct CallEngine {
             core.userAgent.reject(session, status: 486, at: core.now, actions: &core.actions)
             return
         }
-        handleRange.number += 1
-        let handle = handleRange
+        let handle = CallHandle(number: core.nextNumber())
         let call = CallMachine(incoming: invite, session: session, handle: handle, account: account, core: &core)
         guard let call else { return }
         calls[handle] = call

@@ -24,12 +24,13 @@ struct EngineCore {
     private var outputs: [EngineOutput] = []
     private var outputIndex = 0
     private var sparePorts: [MediaPorts] = []
-    private var lastNumber: UInt64 = 0
+    private var lastNumber: UInt64
 
-    init(configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, now: Instant) {
+    init(configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstNumber: UInt64, now: Instant) {
         self.configuration = configuration
         self.clock = clock
         self.now = now
+        lastNumber = firstNumber
         random = SeededRandom(seed: seed)
         userAgent = SIPUserAgent(configuration: configuration.userAgent, seed: random.next())
     }

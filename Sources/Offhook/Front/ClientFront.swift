@@ -24,11 +24,11 @@ package final class ClientFront: Sendable {
     ///
     /// `status` tells all that the INVITE told; its state is `alerting`.
     @discardableResult
-    package func addIncomingCall(to user: User.ID, status: CallStatus) -> Call.ID? {
+    package func addIncomingCall(_ id: Call.ID = .next(), to user: User.ID, status: CallStatus) -> Call.ID? {
         guard let user = state.withLock({ $0.users.first { $0.id == user } }) else { return nil }
         var status = status
         status.startDate = Date()
-        let call = Call(direction: .incoming, status: status, callService: user.callService)
+        let call = Call(id: id, direction: .incoming, status: status, callService: user.callService)
         state.withLock { $0.calls[call.id] = call }
         user.callService.add(call, news: .didReceiveIncomingCall)
         return call.id

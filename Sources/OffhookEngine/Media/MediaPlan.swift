@@ -44,4 +44,7 @@ package struct MediaPlan: Hashable, Sendable {
 
     package var audio: Audio?
     package var video: Video?
+
+    /// Nothing flows.
+    package init() {}
 }

@@ -1,0 +1,247 @@
+internal import OffhookBasics
+internal import OffhookEngine
+internal import OffhookIO
+internal import OffhookMedia
+internal import OffhookRTP
+internal import OffhookSDP
+internal import OffhookSIP
+
+/// The commands of the app.
+extension EngineHost: CallBackend {
+    // MARK: Accounts
+
+    nonisolated func addUser(
+        _ user: User.ID, configuration: UserConfiguration, media: MediaServices
+    ) throws(CallError) {
+        guard let uri = URI(parsing: configuration.address), let sip = uri.sip, !sip.host.text.isEmpty else {
+            throw CallError(
+                .invalidArgument, "“\(configuration.address)” is no SIP address: write it as sip:name@domain.")
+        }
+        let account = try engineAccount(user, configuration)
+        loop.submit { [self] in
+            assumeIsolated { host in
+                host.accounts[user] = Account(configuration: configuration, media: media)
+                host.step { $0.setAccount(account) }
+            }
+        }
+    }
+
+    private nonisolated func engineAccount(
+        _ user: User.ID, _ settings: UserConfiguration
+    ) throws(CallError) -> EngineAccount {
+        guard let uri = URI(parsing: settings.address) else {
+            throw CallError(.invalidArgument, "“\(settings.address)” is no SIP address: write it as sip:name@domain.")
+        }
+        var account = EngineAccount(
+            handle: AccountHandle(number: user.value), identity: NameAddress(displayName: settings.displayName, uri: uri),
+            capabilities: try MediaCapabilities(configuration, settings))
+        account.videoAddPolicy = VideoAddPolicy(settings.addVideoPolicy ?? configuration.addVideoPolicy)
+        if let proxy = settings.outboundProxy {
+            guard let proxy = URI(parsing: proxy.contains(":") && proxy.hasPrefix("sip") ? proxy : "sip:\(proxy)"),
+                var sip = proxy.sip
+            else { throw CallError(.invalidArgument, "“\(proxy)” is no proxy address: write it as sip:host;lr.") }
+            if !sip.isLooseRouter { sip.parameters["lr"] = "" }
+            account.routes = [NameAddress(uri: .sip(sip))]
+        }
+        return account
+    }
+
+    func startUser(_ user: User.ID) async throws(CallError) {
+        try open()
+        guard accounts[user] != nil else { throw CallError(.stopped, "The account was removed.") }
+        accounts[user]?.isStarted = true
+        var capabilities = CallServiceCapabilities()
+        capabilities[.createCall] = .allowed
+        capabilities[.createVideoCall] = .allowed
+        front.apply(capabilities, to: user)
+    }
+
+    func stopUser(_ user: User.ID) async {
+        let now = loop.now
+        let account = AccountHandle(number: user.value)
+        step { $0.removeAccount(account, at: now) }
+        accounts[user] = nil
+        front.apply(CallServiceCapabilities(), to: user)
+    }
+
+    func shutdown() async {
+        guard !isShutDown else { return }
+        for user in accounts.keys { await stopUser(user) }
+        close()
+        let loop = loop
+        // The loop waits for its thread to end, so that another thread must ask for it.
+        await Task.detached { loop.shutdown() }.value
+    }
+
+    // MARK: Calls
+
+    nonisolated func addCall(
+        _ call: Call.ID, of user: User.ID, to address: String, options: CallOptions
+    ) throws(CallError) -> CallStatus {
+        guard let uri = URI(parsing: address), uri.sip != nil || uri.telephoneNumber != nil else {
+            throw CallError(.invalidArgument, "“\(address)” is no address to call: write it as sip:name@host.")
+        }
+        var headers = SIPHeaders()
+        if let subject = options.subject { headers.append("Subject", subject) }
+        for header in options.headers {
+            guard !SIPHeaderName(header.name).isStandard, !header.name.isEmpty, !header.name.contains(where: { $0 == ":" || $0.isWhitespace }),
+                !header.value.contains(where: \.isNewline)
+            else {
+                throw CallError(.invalidArgument, "The header “\(header.name)” cannot be set: give it a name of your own, as X-Ticket.")
+            }
+            headers.append(SIPHeaderName(header.name), header.value)
+        }
+        let delaysOffer = options.delaysOffer
+        let handle = CallHandle(number: call.value)
+        loop.submit { [self, headers] in
+            assumeIsolated { host in
+                guard let account = host.accounts[user] else { return }
+                host.host(handle, isOutgoing: true, media: account.media)
+                host.step { engine in
+                    _ = engine.addCall(
+                        handle, of: AccountHandle(number: user.value), to: uri, delaysOffer: delaysOffer, headers: headers,
+                        at: host.loop.now)
+                }
+            }
+        }
+        var snapshot = CallSnapshot()
+        snapshot.remoteAddress = address
+        return CallStatus(snapshot, isOutgoing: true)
+    }
+
+    nonisolated func end(_ call: Call.ID) {
+        let handle = CallHandle(number: call.value)
+        submit { engine, now in engine.end(handle, at: now) }
+    }
+
+    private func perform(_ command: CallCommand, on call: Call.ID) async throws(CallError) {
+        let token = nextToken()
+        let handle = CallHandle(number: call.value)
+        let now = loop.now
+        let failure = await withCheckedContinuation { continuation in
+            waiting[token] = continuation
+            step { $0.perform(command, on: handle, token: token, at: now) }
+        }
+        if let failure { throw CallError(failure) }
+    }
+
+    func start(_ call: Call.ID) async throws(CallError) {
+        try open()
+        try await perform(.start, on: call)
+    }
+
+    func accept(_ call: Call.ID) async throws(CallError) { try await perform(.accept, on: call) }
+    func ignore(_ call: Call.ID) async throws(CallError) { try await perform(.ignore, on: call) }
+
+    func deny(_ call: Call.ID, reason: Call.DenyReason) async throws(CallError) {
+        try await perform(.deny(isBusy: reason == .busy), on: call)
+    }
+
+    func redirect(_ call: Call.ID, to address: String) async throws(CallError) {
+        try await perform(.redirect(to: try Self.nameAddress(address)), on: call)
+    }
+
+    func hold(_ call: Call.ID) async throws(CallError) { try await perform(.hold, on: call) }
+    func unhold(_ call: Call.ID) async throws(CallError) { try await perform(.unhold, on: call) }
+
+    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async throws(CallError) {
+        try await perform(.muteAudio(isMuted), on: call)
+    }
+
+    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async throws(CallError) {
+        calls[CallHandle(number: call.value)]?.media.downlink.setSilenced(isSilenced)
+        front.apply([], to: call) { $0.isSpeakerSilenced = isSilenced }
+    }
+
+    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async throws(CallError) {
+        try await perform(.sendDigits(tones.map { TelephoneEvent(code: $0.eventCode) }), on: call)
+    }
+
+    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
+        try await perform(.setVideoMode(mode), on: call)
+    }
+
+    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
+        try await perform(.acceptVideo(mode), on: call)
+    }
+
+    func denyVideo(_ call: Call.ID) async throws(CallError) { try await perform(.denyVideo, on: call) }
+
+    func transfer(_ call: Call.ID, to address: String) async throws(CallError) {
+        try await perform(.transfer(to: try Self.nameAddress(address)), on: call)
+    }
+
+    func transfer(_ call: Call.ID, to other: Call.ID) async throws(CallError) {
+        try await perform(.transferTo(CallHandle(number: other.value)), on: call)
+    }
+
+    func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError) {
+        throw .notAllowed(.notSupported, "Calls cannot be joined yet.")
+    }
+
+    func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError) {
+        try await perform(.requestKeyFrame, on: call)
+    }
+
+    func statistics(of call: Call.ID) async -> CallStatistics? {
+        let handle = CallHandle(number: call.value)
+        let now = loop.now
+        guard let hosted = calls[handle], let figures = engine.figures(of: handle, at: now) else { return nil }
+        return CallStatistics(figures, hosted.media, at: now)
+    }
+
+    private static func nameAddress(_ text: String) throws(CallError) -> NameAddress {
+        guard let uri = URI(parsing: text) else {
+            throw CallError(.invalidArgument, "“\(text)” is no address: write it as sip:name@host.")
+        }
+        return NameAddress(uri: uri)
+    }
+}
+
+extension VideoAddPolicy {
+    fileprivate init(_ policy: AddVideoPolicy) {
+        self =
+            switch policy {
+            case .ask: .ask
+            case .accept(let mode): .accept(mode)
+            case .deny: .deny
+            case .refuseThenOffer: .refuseThenOffer
+            }
+    }
+}
+
+extension MediaCapabilities {
+    /// What an account's calls may use, out of the account's settings and the client's.
+    fileprivate init(_ client: ClientConfiguration, _ user: UserConfiguration) throws(CallError) {
+        self.init()
+        audio = []
+        for codec in user.audioCodecs ?? client.audioCodecs {
+            switch codec {
+            case .opus: audio.append(.opus)
+            case .pcmu: audio.append(.pcmu)
+            case .pcma: audio.append(.pcma)
+            default: throw CallError(.invalidArgument, "There is no audio codec “\(codec.rawValue)”; there are opus, pcmu and pcma.")
+            }
+        }
+        video = []
+        for codec in user.videoCodecs ?? client.videoCodecs {
+            guard codec == .vp8 else {
+                throw CallError(.invalidArgument, "There is no video codec “\(codec.rawValue)”; there is vp8.")
+            }
+            video.append(.vp8)
+        }
+        guard !audio.isEmpty else { throw CallError(.invalidArgument, "Calls need an audio codec: name at least one.") }
+        security =
+            switch user.mediaSecurity ?? client.mediaSecurity {
+            case .off: .off
+            case .sdes: .sdes
+            case .dtls: .dtls
+            case .best: .bestEffort
+            }
+        canUseKeyIdentifiers = true
+        hasReducedSizeRTCP = true
+        videoFeedback = [.nack, .pictureLoss, .fullIntra, .temporaryMaximumBitrate, .estimatedMaximumBitrate]
+        videoBandwidth = client.videoLimits.maximumBitrate
+        prefersOwnCodecOrder = true
+    }
+}
