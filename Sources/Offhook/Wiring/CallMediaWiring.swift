@@ -60,7 +60,9 @@ final class CallMediaWiring {
     }
 
     private func applyAudio(_ audio: MediaPlan.Audio?) {
-        guard let audio, audio.sends, let format = audio.sendFormat, let configuration = AudioEncoderConfiguration(audio) else {
+        guard let audio, audio.sends, let format = audio.sendFormat,
+            let configuration = AudioEncoderConfiguration(audio)
+        else {
             uplink.setEncoder(nil)
             return
         }

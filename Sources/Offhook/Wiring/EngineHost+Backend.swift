@@ -33,7 +33,8 @@ extension EngineHost: CallBackend {
             throw CallError(.invalidArgument, "“\(settings.address)” is no SIP address: write it as sip:name@domain.")
         }
         var account = EngineAccount(
-            handle: AccountHandle(number: user.value), identity: NameAddress(displayName: settings.displayName, uri: uri),
+            handle: AccountHandle(number: user.value),
+            identity: NameAddress(displayName: settings.displayName, uri: uri),
             capabilities: try MediaCapabilities(configuration, settings))
         account.videoAddPolicy = VideoAddPolicy(settings.addVideoPolicy ?? configuration.addVideoPolicy)
         if let proxy = settings.outboundProxy {
@@ -84,10 +85,13 @@ extension EngineHost: CallBackend {
         var headers = SIPHeaders()
         if let subject = options.subject { headers.append("Subject", subject) }
         for header in options.headers {
-            guard !SIPHeaderName(header.name).isStandard, !header.name.isEmpty, !header.name.contains(where: { $0 == ":" || $0.isWhitespace }),
+            guard !SIPHeaderName(header.name).isStandard, !header.name.isEmpty,
+                !header.name.contains(where: { $0 == ":" || $0.isWhitespace }),
                 !header.value.contains(where: \.isNewline)
             else {
-                throw CallError(.invalidArgument, "The header “\(header.name)” cannot be set: give it a name of your own, as X-Ticket.")
+                throw CallError(
+                    .invalidArgument,
+                    "The header “\(header.name)” cannot be set: give it a name of your own, as X-Ticket.")
             }
             headers.append(SIPHeaderName(header.name), header.value)
         }
@@ -99,7 +103,8 @@ extension EngineHost: CallBackend {
                 host.host(handle, isOutgoing: true, media: account.media)
                 host.step { engine in
                     _ = engine.addCall(
-                        handle, of: AccountHandle(number: user.value), to: uri, delaysOffer: delaysOffer, headers: headers,
+                        handle, of: AccountHandle(number: user.value), to: uri, delaysOffer: delaysOffer,
+                        headers: headers,
                         at: host.loop.now)
                 }
             }
@@ -220,7 +225,9 @@ extension MediaCapabilities {
             case .opus: audio.append(.opus)
             case .pcmu: audio.append(.pcmu)
             case .pcma: audio.append(.pcma)
-            default: throw CallError(.invalidArgument, "There is no audio codec “\(codec.rawValue)”; there are opus, pcmu and pcma.")
+            default:
+                throw CallError(
+                    .invalidArgument, "There is no audio codec “\(codec.rawValue)”; there are opus, pcmu and pcma.")
             }
         }
         video = []

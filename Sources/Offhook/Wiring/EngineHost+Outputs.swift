@@ -61,7 +61,8 @@ extension EngineHost {
             encodedAudio: { [weak self] audio, payloadType in
                 self?.submit { engine, now in
                     engine.sendAudio(
-                        audio.isPause ? [] : audio.bytes, payloadType: payloadType, units: audio.units, of: handle, at: now)
+                        audio.isPause ? [] : audio.bytes, payloadType: payloadType, units: audio.units, of: handle,
+                        at: now)
                 }
             },
             encodedVideo: { [weak self] frame in
@@ -128,7 +129,8 @@ extension EngineHost {
     private func resolved(_ question: ResolveQuestion, _ result: Result<[NameResolver.Target], IOError>) {
         switch result {
         case .success(let targets):
-            answer(question, targets.map { TransportTarget(transport: SIPTransport($0.transport), remote: $0.endpoint) })
+            answer(
+                question, targets.map { TransportTarget(transport: SIPTransport($0.transport), remote: $0.endpoint) })
         case .failure(let error):
             log(.warning, error.reason)
             answer(question, [])

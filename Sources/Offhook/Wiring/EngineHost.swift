@@ -54,14 +54,16 @@ actor EngineHost {
         settings.userAgent.ringingLimit = configuration.timeouts.ringing
         settings.userAgent.sessionTimer = SessionTimerConfiguration(
             isEnabled: configuration.sessionInterval != nil,
-            interval: UInt32(clamping: (configuration.sessionInterval?.inNanoseconds ?? 1_800_000_000_000) / 1_000_000_000))
+            interval: UInt32(
+                clamping: (configuration.sessionInterval?.inNanoseconds ?? 1_800_000_000_000) / 1_000_000_000))
         settings.videoAddLimit = configuration.timeouts.videoAdd
         settings.noAnswerLimit = configuration.timeouts.noAnswer
         settings.failedCallLinger = configuration.timeouts.failedCallLinger
         settings.mediaSilence = configuration.timeouts.mediaSilence
         settings.mediaLoss = configuration.timeouts.mediaLoss
         engine = CallEngine(
-            configuration: settings, clock: NTPClock(SystemClock.wallTime, at: EventLoop.now), seed: SecureRandom.seed(),
+            configuration: settings, clock: NTPClock(SystemClock.wallTime, at: EventLoop.now),
+            seed: SecureRandom.seed(),
             firstHandle: ProcessCounter.next() << 32, at: EventLoop.now)
     }
 
@@ -75,16 +77,13 @@ actor EngineHost {
         timer?.arm(at: engine.nextDeadline() ?? .distantFuture)
     }
 
-    /// The same for an event that comes on the loop's thread, outside the actor's own calls.
-    nonisolated func stepOnLoop(_ change: (inout CallEngine) -> Void) {
-        assumeIsolated { host in host.step(change) }
-    }
-
     /// The same for an event of another thread.
     nonisolated func submit(_ change: @escaping @Sendable (inout CallEngine, Instant) -> Void) {
         loop.submit { [self] in
-            let now = loop.now
-            stepOnLoop { change(&$0, now) }
+            assumeIsolated { host in
+                let now = host.loop.now
+                host.step { change(&$0, now) }
+            }
         }
     }
 
@@ -124,8 +123,10 @@ actor EngineHost {
             }
         }
         timer = loop.makeTimer { [unowned self] in
-            let now = loop.now
-            stepOnLoop { $0.handle(timeoutAt: now) }
+            assumeIsolated { host in
+                let now = host.loop.now
+                host.step { $0.handle(timeoutAt: now) }
+            }
         }
         ticker = loop.makeTimer { [unowned self] in assumeIsolated { $0.tick() } }
         step { _ in }
@@ -140,16 +141,22 @@ actor EngineHost {
                 assumeIsolated { $0.receive(message, from: source, local: local) }
             },
             malformed: { [unowned self] error, source in
-                let now = loop.now
-                stepOnLoop { $0.receiveMalformed(error, from: source, at: now) }
+                assumeIsolated { host in
+                    let now = host.loop.now
+                    host.step { $0.receiveMalformed(error, from: source, at: now) }
+                }
             },
             failure: { [unowned self] target in
-                let now = loop.now
-                stepOnLoop { $0.transportFailed(target, at: now) }
+                assumeIsolated { host in
+                    let now = host.loop.now
+                    host.step { $0.transportFailed(target, at: now) }
+                }
             },
             closed: { [unowned self] target in
-                let now = loop.now
-                stepOnLoop { $0.connectionClosed(target, at: now) }
+                assumeIsolated { host in
+                    let now = host.loop.now
+                    host.step { $0.connectionClosed(target, at: now) }
+                }
             })
         let sockets = SignalingSockets(loop: loop, bindAddress: address, handlers: handlers)
         do throws(IOError) {

@@ -48,7 +48,8 @@ final class MediaSockets {
             }
         }
         throw last
-            ?? IOError(.configuration, reason: "No two neighbouring media ports are free: widen the range of media ports.")
+            ?? IOError(
+                .configuration, reason: "No two neighbouring media ports are free: widen the range of media ports.")
     }
 
     private func nextID() -> MediaSocketID {

@@ -59,7 +59,8 @@ final class SignalingSockets {
             ports[.udp] = port
         }
         if transports.contains(.tcp) {
-            let listener = try StreamListener(on: loop, boundTo: Endpoint(bindAddress, port)) { [unowned self] connection in
+            let listener = try StreamListener(on: loop, boundTo: Endpoint(bindAddress, port)) {
+                [unowned self] connection in
                 self.adopt(connection, .tcp, isConnected: true)
             }
             self.listener = listener
@@ -111,7 +112,9 @@ final class SignalingSockets {
     /// The connection named, one to that end, or a new one.
     private func link(for target: TransportTarget) -> Link? {
         if let connection = target.connection { return links[connection] }
-        if let link = links.values.first(where: { $0.transport == target.transport && $0.connection.remoteEndpoint == target.remote }) {
+        if let link = links.values.first(where: {
+            $0.transport == target.transport && $0.connection.remoteEndpoint == target.remote
+        }) {
             return link
         }
         var options = StreamConnection.Options()
@@ -163,9 +166,11 @@ final class SignalingSockets {
                 return closed(id)
             }
             guard let output else { return }
-            let source = TransportTarget(transport: link.transport, remote: link.connection.remoteEndpoint, connection: id)
+            let source = TransportTarget(
+                transport: link.transport, remote: link.connection.remoteEndpoint, connection: id)
             let local =
-                link.connection.localEndpoint ?? Endpoint(localAddress(toward: source.remote), ports[link.transport] ?? 0)
+                link.connection.localEndpoint
+                ?? Endpoint(localAddress(toward: source.remote), ports[link.transport] ?? 0)
             switch output {
             case .message(let message):
                 handlers.parsed(message, source, local)

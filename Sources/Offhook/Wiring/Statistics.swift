@@ -35,13 +35,17 @@ struct MediaRates {
         let seconds = max(sampledAt.map { (now - $0).inSeconds } ?? 1, 0.1)
         sampledAt = now
         if let audio = figures.audio?.statistics {
-            audioSent.sample(bytes: audio.sent.payloadBytes, frames: audio.sent.packets, packets: audio.sent.packets, lost: 0, seconds: seconds)
+            audioSent.sample(
+                bytes: audio.sent.payloadBytes, frames: audio.sent.packets, packets: audio.sent.packets, lost: 0,
+                seconds: seconds)
             audioReceived.sample(
                 bytes: audio.received.payloadBytes, frames: audio.received.packets, packets: audio.received.packets,
                 lost: audio.received.packetsLost, seconds: seconds)
         }
         if let video = figures.video?.statistics {
-            videoSent.sample(bytes: video.sent.payloadBytes, frames: video.sent.frames, packets: video.sent.packets, lost: 0, seconds: seconds)
+            videoSent.sample(
+                bytes: video.sent.payloadBytes, frames: video.sent.frames, packets: video.sent.packets, lost: 0,
+                seconds: seconds)
             videoReceived.sample(
                 bytes: video.received.payloadBytes, frames: codecs.videoDecoder?.framesDecoded ?? 0,
                 packets: video.received.packets, lost: video.received.packetsLost, seconds: seconds)

@@ -87,7 +87,8 @@ extension VideoChannel {
             id: ID(value: channel.handle.number), requestedDirection: channel.requested,
             negotiatedDirection: channel.negotiated, isEnabled: channel.isEnabled,
             disabledReason: channel.disabledReason.map { VideoDisabledReason($0) },
-            codec: channel.codecName.map { VideoCodec(rawValue: $0.lowercased()) }, isPresentation: channel.isPresentation)
+            codec: channel.codecName.map { VideoCodec(rawValue: $0.lowercased()) },
+            isPresentation: channel.isPresentation)
     }
 }
 

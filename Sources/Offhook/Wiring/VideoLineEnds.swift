@@ -67,8 +67,8 @@ final class ReceivedEncodedVideo: EncodedVideoSource, @unchecked Sendable {
 
     private func deliver(_ frame: ReceivedVideoFrame) {
         guard let sink else { return }
-        if frame.isKeyFrame, let told = VP8FrameHeader(parsing: frame.buffer.bytes)?.size {
-            size = VideoSize(width: told.width, height: told.height)
+        if frame.isKeyFrame, let told = OffhookCodecs.VP8FrameHeader(parsing: frame.buffer.bytes)?.keyFrameSize {
+            size = told
         }
         let last = timestamp ?? Int64(frame.timestamp.rawValue)
         let step = Int64(frame.timestamp - RTPTimestamp(UInt32(truncatingIfNeeded: last)))
