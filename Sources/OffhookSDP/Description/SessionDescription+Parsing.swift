@@ -41,6 +41,7 @@ private struct SDPParser {
         guard number <= SessionDescription.Limits.lines else { throw .tooLarge }
         guard let type = line.first else { return }
         guard line.count >= 2, line[line.startIndex + 1] == UInt8(ascii: "="),
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(type | 0x20),
             !line.contains(where: { $0 == 0 || $0 == UInt8(ascii: "\r") })
         else { throw .malformedLine(number) }
         let text = String(decoding: line[(line.startIndex + 2)...], as: UTF8.self)

@@ -60,6 +60,11 @@ package struct BandwidthLimits: Hashable, Sendable {
     /// `TIAS`: bit/s without headers.
     package var transportIndependent: Int?
 
+    package init(applicationSpecific: Int? = nil, transportIndependent: Int? = nil) {
+        self.applicationSpecific = applicationSpecific
+        self.transportIndependent = transportIndependent
+    }
+
     /// The bit/s of payload that both limits leave, at this many packets a second; nil without a limit.
     ///
     /// An AS limit pays for 40 bytes of IPv4, UDP and RTP headers in each packet (RFC 3890 §3).

@@ -184,6 +184,6 @@ extension CodecCapability {
     /// Digits and the like (RFC 4733), at the clock of the codec beside them.
     static func telephoneEvent(clockRate: UInt32) -> CodecCapability {
         CodecCapability(
-            "telephone-event", clockRate: clockRate, payloadType: clockRate == 8000 ? 101 : nil, parameters: "0-15")
+            "telephone-event", clockRate: clockRate, payloadType: clockRate == 8000 ? 101 : 100, parameters: "0-15")
     }
 }
