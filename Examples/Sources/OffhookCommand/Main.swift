@@ -1,0 +1,9 @@
+import Foundation
+import Softphone
+
+@main
+enum Main {
+    static func main() async {
+        exit(await Program.run(arguments: Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Offhook
+
+/// One option of the command line.
+struct OptionDescription: Sendable {
+    enum Action: Sendable {
+        case flag(@Sendable (inout Options) -> Void)
+        /// Reads a value; a nil `false` return means that the value is not what `usage` says.
+        case value(@Sendable (inout Options, String) throws(UsageError) -> Bool)
+    }
+
+    let name: String
+    /// What the value may be, for people.
+    let usage: String
+    let help: String
+    let action: Action
+
+    static func flag(
+        _ name: String, _ help: String, _ set: @escaping @Sendable (inout Options) -> Void
+    ) -> OptionDescription {
+        OptionDescription(name: name, usage: "", help: help, action: .flag(set))
+    }
+
+    static func value(
+        _ name: String, _ usage: String, _ help: String,
+        _ read: @escaping @Sendable (inout Options, String) throws(UsageError) -> Bool
+    ) -> OptionDescription {
+        OptionDescription(name: name, usage: usage, help: help, action: .value(read))
+    }
+
+    /// An option that takes any text.
+    static func text(
+        _ name: String, _ usage: String, _ help: String, _ path: any WritableKeyPath<Options, String?> & Sendable
+    ) -> OptionDescription {
+        .value(name, usage, help) { options, text in
+            options[keyPath: path] = text
+            return !text.isEmpty
+        }
+    }
+}
+
+/// Every option there is, in the order the help lists them.
+enum OptionTable {
+    static let all: [OptionDescription] = accountOptions + networkOptions + mediaOptions + callOptions + outputOptions
+
+    static let accountOptions: [OptionDescription] = [
+        .text("--account", "sip:user@domain", "own address", \.account),
+        .text("--display-name", "NAME", "own name, for the far end to show", \.displayName),
+        .text("--auth-user", "NAME", "name to log in with", \.authenticationName),
+        .text("--password-file", "FILE", "file whose first line is the password", \.passwordFile),
+        .text("--password-env", "VAR", "environment variable that holds the password", \.passwordVariable),
+        .text("--server", "HOST[:PORT]", "registrar and proxy (none: peer to peer)", \.server),
+        .value("--transport", "udp|tcp|tls|ws|wss", "how to reach it") { options, text in
+            let transports: [String: SignalingTransport] = [
+                "udp": .udp, "tcp": .tcp, "tls": .tls, "ws": .webSocket, "wss": .secureWebSocket,
+            ]
+            options.transport = transports[text]
+            return options.transport != nil
+        },
+        .text("--outbound-proxy", "URI", "where every request goes first", \.outboundProxy),
+        .flag("--register", "register with the server") { $0.registers = true },
+        .value("--expires", "SECONDS", "how long to register at a time (600)") { options, text in
+            guard let seconds = Int(text), (1...86_400).contains(seconds) else { return false }
+            options.expires = .seconds(seconds)
+            return true
+        },
+    ]
+
+    static let networkOptions: [OptionDescription] = [
+        .value("--bind", "ADDR[:PORT]", "where to listen (all interfaces, 5060)") { options, text in
+            if let endpoint = Endpoint(parsing: text) {
+                (options.bindAddress, options.port) = (endpoint.address, endpoint.port)
+            } else if let address = IPAddress(parsing: text) {
+                options.bindAddress = address
+            } else if text.hasPrefix(":"), let port = UInt16(text.dropFirst()) {
+                options.port = port
+            } else {
+                return false
+            }
+            return true
+        },
+        .value("--media-ports", "LO-HI", "ports for media (any)") { options, text in
+            let ports = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
+            guard ports.count == 2, let low = ports[0], let high = ports[1], low > 0, low <= high else { return false }
+            options.mediaPorts = low...high
+            return true
+        },
+        .text("--tls-ca", "FILE", "certificates to trust, in PEM", \.trustRootsFile),
+        .flag("--tls-insecure", "take any certificate") { $0.acceptsAnyCertificate = true },
+        .value("--srtp", "off|sdes|dtls|best", "media encryption (best)") { options, text in
+            options.security = SRTPPolicy(rawValue: text)
+            return options.security != nil
+        },
+        .value("--ice", "off|on|lite", "ICE (off)") { options, text in
+            options.ice = ConnectivityConfiguration.ICEPolicy(rawValue: text)
+            return options.ice != nil
+        },
+        .value("--stun", "HOST:PORT", "a STUN server; may be given several times") { options, text in
+            options.stunServers.append(text)
+            return !text.isEmpty
+        },
+        .value("--turn", "URI", "a TURN server, which --auth-user logs in to; may be given several times") {
+            options, text in
+            options.relayServers.append(text)
+            return text.hasPrefix("turn:") || text.hasPrefix("turns:")
+        },
+    ]
+
+    static let mediaOptions: [OptionDescription] = [
+        .value("--video", "\(VideoWords.list)|auto", "video mode; auto as the incoming call advises (off)") {
+            options, text in
+            switch text {
+            case "off": options.video = .off
+            case "auto": options.video = .automatic
+            default:
+                guard let mode = VideoWords.mode(text) else { return false }
+                options.video = .mode(mode)
+            }
+            return true
+        },
+        .value("--audio-codecs", "LIST", "of opus,pcmu,pcma, best first") { options, text in
+            options.audioCodecs = text.split(separator: ",").map { AudioCodec(rawValue: $0.lowercased()) }
+            return options.audioCodecs?.isEmpty == false
+                && options.audioCodecs?.allSatisfy(AudioCodec.all.contains) == true
+        },
+        .value("--video-codecs", "LIST", "of vp8") { options, text in
+            options.videoCodecs = text.split(separator: ",").map { VideoCodec(rawValue: $0.lowercased()) }
+            return options.videoCodecs?.isEmpty == false
+                && options.videoCodecs?.allSatisfy(VideoCodec.all.contains) == true
+        },
+        .value("--camera", CameraChoice.usage, "what to send (pattern)") { options, text in
+            guard let choice = CameraChoice(parsing: text) else { return false }
+            options.camera = choice
+            return true
+        },
+        .value("--microphone", MicrophoneChoice.usage, "what to send (tone)") { options, text in
+            guard let choice = MicrophoneChoice(parsing: text) else { return false }
+            options.microphone = choice
+            return true
+        },
+        .value("--display", DisplayChoice.usage, "where received video goes (none)") { options, text in
+            guard let choice = DisplayChoice(parsing: text) else { return false }
+            options.display = choice
+            return true
+        },
+        .value("--speaker", SpeakerChoice.usage, "where received sound goes (none)") { options, text in
+            guard let choice = SpeakerChoice(parsing: text) else { return false }
+            options.speaker = choice
+            return true
+        },
+        .value("--bitrate", "KBPS", "video to start with (800)") { options, text in
+            options.bitrate = Int(text).map { $0 * 1000 }
+            return options.bitrate.map { (30_000...50_000_000).contains($0) } ?? false
+        },
+        .value("--max-bitrate", "KBPS", "video never above (2500)") { options, text in
+            options.maximumBitrate = Int(text).map { $0 * 1000 }
+            return options.maximumBitrate.map { (30_000...50_000_000).contains($0) } ?? false
+        },
+    ]
+
+    static let callOptions: [OptionDescription] = [
+        .flag("--delayed-offer", "send the INVITE without SDP") { $0.delaysOffer = true },
+        .value("--duration", "SECONDS", "hang up so long after the call is up") { options, text in
+            guard let seconds = Double(text), seconds >= 0, seconds <= 86_400 else { return false }
+            options.duration = .milliseconds(Int(seconds * 1000))
+            return true
+        },
+        .value("--calls", "N", "exit after so many calls") { options, text in
+            options.calls = Int(text)
+            return options.calls.map { (1...100_000).contains($0) } ?? false
+        },
+        .value("--do", "AT:COMMAND[,…]", "commands, seconds after the call is up: hold, unhold, mute, …") {
+            (options, text) throws(UsageError) in
+            options.script = try Script(parsing: text)
+            return true
+        },
+        .value("--on-add-video", AddVideoChoice.usage, "when the far end adds video (ask)") { options, text in
+            guard let choice = AddVideoChoice(parsing: text) else { return false }
+            options.addVideo = choice
+            return true
+        },
+    ]
+
+    static let outputOptions: [OptionDescription] = [
+        .value("--events", "json", "one JSON object a line instead of words") { options, text in
+            options.writesEvents = true
+            return text == "json"
+        },
+        .text("--stats", "FILE", "a sample of figures each second, as JSON lines", \.statisticsFile),
+        .text("--trace", "FILE", "all SIP messages, credentials removed", \.traceFile),
+    ]
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Offhook
+
+// What the options make of the library's settings.
+
+extension ClientConfiguration {
+    /// The client's settings by the options.
+    init(_ options: Options) {
+        self.init()
+        bindAddress = options.bindAddress
+        if let port = options.port { self.port = port }
+        mediaPorts = options.mediaPorts
+        tls.trustRootsFile = options.trustRootsFile
+        tls.acceptsAnyCertificateInsecurely = options.acceptsAnyCertificate
+        if let codecs = options.audioCodecs { audioCodecs = codecs }
+        if let codecs = options.videoCodecs { videoCodecs = codecs }
+        if let security = options.security { mediaSecurity = security }
+        if let ice = options.ice { connectivity.ice = ice }
+        connectivity.stunServers = options.stunServers
+        if let bitrate = options.bitrate { videoLimits.startBitrate = bitrate }
+        videoLimits.maximumBitrate = max(options.maximumBitrate ?? videoLimits.maximumBitrate, videoLimits.startBitrate)
+        if let maximum = options.maximumBitrate, options.bitrate == nil {
+            videoLimits.startBitrate = min(videoLimits.startBitrate, maximum)
+            videoLimits.maximumBitrate = maximum
+        }
+        switch options.camera {
+        case .pattern(let format?), .v4l2(_, let format?):
+            videoLimits.maximumSize = format.size
+            videoLimits.maximumFrameRate = Int(format.frameRate.rounded(.up))
+        case .none, .pattern, .v4l2, .file: break
+        }
+    }
+}
+
+extension UserConfiguration {
+    /// The account's settings by the options.
+    init(_ options: Options, password: String?) {
+        let account = options.account ?? "sip:offhook@\(Self.ownHost(options))"
+        self.init(address: account, displayName: options.displayName)
+        if let password {
+            let user = account.dropFirst(account.hasPrefix("sips:") ? 5 : 4).prefix { $0 != "@" }
+            credentials = Credentials(
+                authenticationName: options.authenticationName ?? String(user), password: password)
+        }
+        if options.registers {
+            let domain = account.split(separator: "@").last.map(String.init) ?? account
+            server = SignalingServer(options.server ?? domain, transport: options.transport)
+        } else if let host = options.server {
+            let transport = options.transport.map { ";transport=\(Self.word(for: $0))" } ?? ""
+            outboundProxy = "sip:\(host)\(transport);lr"
+        }
+        if let proxy = options.outboundProxy { outboundProxy = proxy }
+        if let expires = options.expires { registrationInterval = expires }
+    }
+
+    private static func word(for transport: SignalingTransport) -> String {
+        switch transport {
+        case .udp: "udp"
+        case .tcp: "tcp"
+        case .tls: "tls"
+        case .webSocket: "ws"
+        case .secureWebSocket: "wss"
+        }
+    }
+
+    /// The bind address, or an address of this machine where that is open.
+    private static func ownHost(_ options: Options) -> String {
+        let address = options.bindAddress.flatMap { $0.isUnspecified ? nil : $0 } ?? LocalAddress.first
+        return address.isVersion4 ? "\(address)" : "[\(address)]"
+    }
+}
+
+/// The addresses of this machine.
+enum LocalAddress {
+    /// The first IPv4 address that is not the machine's own loop; else 127.0.0.1.
+    static var first: IPAddress {
+        let loopback = IPAddress(version4: 0x7F00_0001)
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return loopback }
+        defer { freeifaddrs(list) }
+        for item in sequence(first: list, next: { $0?.pointee.ifa_next }).prefix(while: { $0 != nil }) {
+            guard let entry = item?.pointee, let name = entry.ifa_addr, name.pointee.sa_family == AF_INET else {
+                continue
+            }
+            let value = name.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_addr.s_addr }
+            let address = IPAddress(version4: UInt32(bigEndian: value))
+            if !address.isLoopback { return address }
+        }
+        return loopback
+    }
+}
+
+/// The password that the options lead to.
+enum Password {
+    static func read(_ options: Options) throws -> String? {
+        if let path = options.passwordFile {
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                throw FileFailure("\(path) cannot be read: \(String(cString: strerror(errno))).")
+            }
+            return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        }
+        if let variable = options.passwordVariable {
+            guard let password = ProcessInfo.processInfo.environment[variable] else {
+                throw UsageError(
+                    "the environment has no \(variable); type \(variable)=… before offhook, or --password-file FILE")
+            }
+            return password
+        }
+        return nil
+    }
+}

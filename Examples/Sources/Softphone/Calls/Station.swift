@@ -1,0 +1,179 @@
+import Foundation
+import Offhook
+
+/// One account on one client, with its camera, microphone and files: what `call` and `answer` share.
+@MainActor final class Station: CallServiceDelegate, UserDelegate {
+    let options: Options
+    let events: EventWriter?
+    let terminal: Terminal
+    let camera: CameraFeed
+    private(set) var user: User
+    private var client: Client
+    private let microphone: any AudioCapturer
+    private let statisticsFile: LineFile?
+    private let traceFile: TraceFile?
+    /// The first call's files are made at once, so that a wrong name is told before anybody is called.
+    private var firstOutputs: CallOutputs?
+    private var callCount = 0
+
+    /// The sessions that are not over.
+    private(set) var sessions: [Call.ID: CallSession] = [:]
+    /// What each call that is over amounted to.
+    private(set) var outcomes: [ExitStatus] = []
+    private var finishing = 0
+    /// Whether a call that is over is still being summed up.
+    var isFinishing: Bool { finishing > 0 }
+    /// Makes a session of an incoming call; nil refuses it as busy.
+    var onIncomingCall: (Call) -> CallSession? = { _ in nil }
+    /// Called when a call is over.
+    var onSessionEnd: () -> Void = {}
+
+    init(options: Options) throws {
+        self.options = options
+        events = options.writesEvents ? EventWriter() : nil
+        terminal = Terminal(isSilent: options.writesEvents)
+        camera = try CameraFeed(choice: options.camera)
+        microphone = try Microphone.capturer(for: options.microphone)
+        firstOutputs = try CallOutputs(display: options.display, speaker: options.speaker, number: 1)
+        statisticsFile = try options.statisticsFile.map { try LineFile(path: $0) }
+        traceFile = try options.traceFile.map { try TraceFile(path: $0) }
+        (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
+        prepareUser()
+    }
+
+    private static func makeUser(_ options: Options, port: UInt16, trace: TraceFile?) throws -> (Client, User) {
+        var configuration = ClientConfiguration(options)
+        configuration.port = port
+        if let trace { configuration.traceHandler = { trace.write($0) } }
+        let client = Client(configuration: configuration)
+        let settings = UserConfiguration(options, password: try Password.read(options))
+        return (client, try client.createUser(settings))
+    }
+
+    private func prepareUser() {
+        user.delegate = self
+        user.callService.delegate = self
+        user.mediaServices.audioInterface.setMicrophone(microphone)
+    }
+
+    /// Listens and, where asked, registers.
+    ///
+    /// - Parameter mayMove: takes any free port where the usual one is taken, as one who only calls can.
+    func start(mayMove: Bool) async throws {
+        guard let trouble = try await portTrouble() else { return }
+        guard mayMove, options.port == nil else { throw trouble }
+        Terminal.complain("port 5060 is taken, so a free one is used; choose with --bind ADDRESS:PORT")
+        await client.shutdown()
+        (client, user) = try Self.makeUser(options, port: 0, trace: traceFile)
+        prepareUser()
+        try await user.start()
+    }
+
+    /// Starts the account; returns the error where the port is taken, and throws any other.
+    private func portTrouble() async throws(CallError) -> CallError? {
+        do throws(CallError) {
+            try await user.start()
+            return nil
+        } catch {
+            guard error.code == .portUnavailable else { throw error }
+            return error
+        }
+    }
+
+    /// Ends all calls, takes the registration back, frees the ports, and completes the files.
+    func stop() async {
+        for session in sessions.values { session.call.end() }
+        await user.stop()
+        await client.shutdown()
+        camera.close()
+        statisticsFile?.close()
+        traceFile?.close()
+        for trouble in [statisticsFile?.error, traceFile?.error] {
+            if let trouble { Terminal.complain(trouble) }
+        }
+    }
+
+    /// Whether writing a file failed.
+    private(set) var hasFileTrouble = false
+
+    /// Files for one more call.
+    func makeOutputs() throws(FileFailure) -> CallOutputs {
+        callCount += 1
+        defer { firstOutputs = nil }
+        if let firstOutputs { return firstOutputs }
+        return try CallOutputs(display: options.display, speaker: options.speaker, number: callCount)
+    }
+
+    func add(_ session: CallSession) {
+        sessions[session.call.id] = session
+    }
+
+    func keep(_ sample: JSONValue) {
+        statisticsFile?.write(sample.line)
+    }
+
+    func note(fileTrouble: String) {
+        hasFileTrouble = true
+        Terminal.complain(fileTrouble)
+    }
+
+    // MARK: News of the account
+
+    func user(_ user: User, didChangeRegistration registration: Registration) {
+        events?.write(
+            "registration",
+            [
+                "state": .text(registration.state.rawValue),
+                "retryAfter": JSONValue(seconds: registration.retryAfter),
+                "error": registration.error.map { JSONValue($0) } ?? .null,
+            ])
+        if registration.state == .registered {
+            terminal.say("Registered as \(user.configuration.address).")
+        } else if let error = registration.error {
+            terminal.say("Registration: \(error)")
+        }
+    }
+
+    func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
+        events?.write(
+            "didReceiveIncomingCall", call: call.id,
+            [
+                "incomingVideoStatus": .text(call.incomingVideoStatus.rawValue),
+                "from": .text(call.remoteAddress),
+                "displayName": JSONValue(call.remoteDisplayName),
+            ])
+        terminal.say("\(call.remoteDisplayName ?? call.remoteAddress) calls; video: \(call.incomingVideoStatus).")
+        guard let session = onIncomingCall(call) else {
+            Task { try await call.deny(.busy) }
+            return
+        }
+        add(session)
+    }
+
+    func callService(_ callService: CallService, didCreate call: Call) {
+        events?.write("didCreate", call: call.id, ["to": .text(call.remoteAddress)])
+    }
+
+    func callService(_ callService: CallService, didRemove call: Call) {
+        events?.write("didRemove", call: call.id)
+        guard let session = sessions.removeValue(forKey: call.id) else { return }
+        finishing += 1
+        Task {
+            outcomes.append(await session.finish())
+            finishing -= 1
+            onSessionEnd()
+        }
+    }
+
+    func callService(_ callService: CallService, didChangeActiveCall call: Call?) {
+        events?.write("didChangeActiveCall", call: call?.id)
+    }
+
+    func callServiceDidBecomeAvailable(_ callService: CallService) {
+        events?.write("callServiceDidBecomeAvailable")
+    }
+
+    func callServiceDidBecomeUnavailable(_ callService: CallService) {
+        events?.write("callServiceDidBecomeUnavailable")
+    }
+}

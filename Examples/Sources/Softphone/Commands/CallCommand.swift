@@ -1,0 +1,42 @@
+import Offhook
+
+/// `offhook call ADDRESS`
+enum CallCommand {
+    @MainActor static func run(_ address: String, _ options: Options) async throws -> ExitStatus {
+        let interruption = Interruption()
+        let station = try Station(options: options)
+        if let status = try await RegistrationStep.start(station, mayMove: true) { return status }
+        var callOptions = CallOptions()
+        callOptions.delaysOffer = options.delaysOffer
+        let call: Call
+        do {
+            call = try station.user.callService.createCall(to: address, options: callOptions)
+        } catch {
+            await station.stop()
+            throw error
+        }
+        let session = try CallSession(call: call, station: station)
+        station.add(session)
+        session.place()
+
+        let ending = Ending(station: station, interruption: interruption) { $0.outcomes.count >= 1 }
+        return await ending.wait(lastSession: session)
+    }
+}
+
+/// Starting an account, with the exit status where it cannot be registered.
+enum RegistrationStep {
+    @MainActor static func start(_ station: Station, mayMove: Bool) async throws -> ExitStatus? {
+        do {
+            try await station.start(mayMove: mayMove)
+            return nil
+        } catch let error as CallError {
+            await station.stop()
+            guard station.options.registers, error.code != .portUnavailable, error.code != .invalidArgument else {
+                throw error
+            }
+            Terminal.complain("offhook: not registered: \(error)")
+            return .notRegistered
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Offhook
+
+/// Waits until a command is done or interrupted, then leaves everything in order.
+@MainActor final class Ending {
+    private let station: Station
+    private let interruption: Interruption
+    private let isDone: (Station) -> Bool
+    private var continuation: CheckedContinuation<Void, Never>?
+
+    /// How long the far end may take to agree that calls are over, once interrupted.
+    private static let patience = Duration.seconds(3)
+
+    init(station: Station, interruption: Interruption, isDone: @escaping (Station) -> Bool) {
+        self.station = station
+        self.interruption = interruption
+        self.isDone = isDone
+    }
+
+    func wait(lastSession: CallSession) async -> ExitStatus {
+        await wait { lastSession }
+    }
+
+    /// - Parameter lastSession: the newest session, if there was one.
+    func wait(lastSession: () -> CallSession?) async -> ExitStatus {
+        station.onSessionEnd = { [self] in resumeIfDone() }
+        interruption.onInterrupt { [self] in
+            for session in station.sessions.values { session.call.end() }
+            Task {
+                try await Task.sleep(for: Self.patience)
+                resume()
+            }
+            resumeIfDone()
+        }
+        await withCheckedContinuation { continuation in
+            self.continuation = continuation
+            resumeIfDone()
+        }
+        await station.stop()
+        // A summary is the last line, whatever stopping has told.
+        if let events = station.events, events.lastEvent != "summary" {
+            if let session = lastSession() {
+                await session.writeSummary()
+            } else {
+                events.write("summary", ["established": false, "duration": .integer(0)])
+            }
+        }
+        if interruption.hasCome { return .interrupted }
+        if station.hasFileTrouble { return .deviceFailed }
+        return station.outcomes.first { $0 != .success } ?? .success
+    }
+
+    private func resumeIfDone() {
+        let isOver = isDone(station) || (interruption.hasCome && station.sessions.isEmpty && !station.isFinishing)
+        if isOver { resume() }
+    }
+
+    private func resume() {
+        continuation?.resume()
+        continuation = nil
+    }
+}

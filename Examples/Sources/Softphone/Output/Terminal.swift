@@ -1,0 +1,54 @@
+import Foundation
+
+/// Words for people: lines that stay, and one live line below them that is written over.
+@MainActor final class Terminal {
+    /// Whether a person is likely to watch.
+    let isInteractive: Bool
+    private let isSilent: Bool
+    private var liveLine = ""
+
+    /// - Parameter isSilent: writes nothing, where standard output is for events alone.
+    init(isSilent: Bool = false) {
+        self.isSilent = isSilent
+        isInteractive = !isSilent && isatty(1) == 1
+    }
+
+    /// Writes a line that stays.
+    func say(_ text: String) {
+        guard !isSilent else { return }
+        put((liveLine.isEmpty ? "" : "\r\u{1B}[K") + text + "\n" + liveLine)
+    }
+
+    /// Writes over the live line; where nobody watches, a line of its own.
+    func show(_ text: String) {
+        guard !isSilent else { return }
+        guard isInteractive else {
+            put(text + "\n")
+            return
+        }
+        liveLine = String(text.prefix(max(columns - 1, 20)))
+        put("\r\u{1B}[K" + liveLine)
+    }
+
+    /// Ends the live line, which stays as it is.
+    func endLine() {
+        guard !liveLine.isEmpty else { return }
+        liveLine = ""
+        put("\n")
+    }
+
+    /// Writes a line to standard error.
+    nonisolated static func complain(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+    }
+
+    private var columns: Int {
+        var size = winsize()
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    private func put(_ text: String) {
+        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+    }
+}

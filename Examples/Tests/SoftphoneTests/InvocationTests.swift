@@ -1,0 +1,108 @@
+import Offhook
+import Testing
+
+@testable import Softphone
+
+@Suite struct `A command line` {
+    private func options(_ line: String) throws -> Options {
+        guard
+            case .answer(let options) = try Invocation(
+                parsing: ["answer"] + line.split(separator: " ").map(String.init))
+        else { throw UsageError("the command line is one of answer") }
+        return options
+    }
+
+    @Test func `a call has its address and options in any order`() throws {
+        let arguments = ["call", "--video", "sendrecv", "sip:bob@127.0.0.1:5070", "--duration=2.5", "--delayed-offer"]
+
+        guard case .call(let address, let options) = try Invocation(parsing: arguments) else {
+            Issue.record("this is a call")
+            return
+        }
+
+        #expect(address == "sip:bob@127.0.0.1:5070")
+        #expect(options.video == .mode(.sendReceive))
+        #expect(options.duration == .milliseconds(2500))
+        #expect(options.delaysOffer)
+    }
+
+    @Test(
+        arguments: [
+            ("127.0.0.1", "127.0.0.1", nil), ("127.0.0.1:5070", "127.0.0.1", 5070), ("[::1]:5080", "::1", 5080),
+            ("::1", "::1", nil),
+        ] as [(String, String, UInt16?)])
+    func `where to listen`(text: String, address: String, port: UInt16?) throws {
+        let options = try options("--bind \(text)")
+
+        #expect(options.bindAddress == IPAddress(parsing: address))
+        #expect(options.port == port)
+    }
+
+    @Test func `every option of the contract is there`() {
+        let names = Set(OptionTable.all.map(\.name))
+        let contract = """
+            --account --auth-user --password-file --password-env --server --transport --outbound-proxy --register --expires
+            --bind --media-ports --tls-ca --tls-insecure --video --audio-codecs --video-codecs --camera --microphone
+            --display --speaker --srtp --ice --stun --turn --bitrate --max-bitrate --delayed-offer --duration --calls --do
+            --on-add-video --events --stats --trace
+            """
+
+        for name in contract.split(whereSeparator: \.isWhitespace) {
+            #expect(names.contains(String(name)), "\(name)")
+        }
+        #expect(names.count == OptionTable.all.count)
+    }
+
+    @Test func `values of every kind are read`() throws {
+        let options = try options(
+            "--media-ports 10000-10099 --transport wss --srtp sdes --ice lite --audio-codecs pcma,OPUS --bitrate 500"
+                + " --camera v4l2:/dev/video2:640x480@15 --microphone tone:660 --display a.ivf --speaker b.wav"
+                + " --on-add-video accept=recvonly --events json --calls 3 --expires 60 --video auto --stun a:1 --stun b:2"
+        )
+
+        #expect(options.mediaPorts == 10000...10099)
+        #expect(options.transport == .secureWebSocket)
+        #expect(options.security == .sdes)
+        #expect(options.ice == .lite)
+        #expect(options.audioCodecs == [.pcma, .opus])
+        #expect(options.bitrate == 500_000)
+        #expect(
+            options.camera
+                == .v4l2(.named("/dev/video2"), .init(size: VideoSize(width: 640, height: 480), frameRate: 15)))
+        #expect(options.microphone == .tone(660))
+        #expect(options.display == .codedFile("a.ivf"))
+        #expect(options.speaker == .file("b.wav"))
+        #expect(options.addVideo == .accept(.receiveOnly))
+        #expect(options.writesEvents)
+        #expect(options.calls == 3)
+        #expect(options.expires == .seconds(60))
+        #expect(options.video == .automatic)
+        #expect(options.stunServers == ["a:1", "b:2"])
+    }
+
+    @Test(arguments: [
+        ("", "type: offhook"), ("cal sip:a@b", "there is no command “cal”"),
+        ("call", "Type: offhook call sip:user@host"),
+        ("call a b", "“b” is a second one"), ("call a --video auto", "--video off|sendrecv"),
+        ("answer --vido off", "did you mean --video?"), ("answer --video sideways", "type --video off|sendrecv"),
+        ("answer --bind 1.2.3.4.5", "type --bind ADDR[:PORT]"), ("answer --duration", "type --duration SECONDS"),
+        ("answer --media-ports 20-10", "type --media-ports LO-HI"), ("answer --register=yes", "takes no value"),
+        ("answer --events xml", "type --events json"), ("answer --auth-user alice", "--password-file FILE"),
+        ("answer --display screen", "FILE.ivf"), ("answer bob", "“bob” is none"),
+        ("answer --register", "--server HOST"),
+        ("answer --audio-codecs g729", "type --audio-codecs"), ("report", "offhook report FILE"),
+        ("demo --fast", "offhook demo"),
+    ])
+    func `what is wrong is told in one line that says what to type`(line: String, words: String) {
+        let arguments = line.split(separator: " ").map(String.init)
+
+        #expect { try Invocation(parsing: arguments) } throws: { error in
+            guard let error = error as? UsageError else { return false }
+            return error.description.contains(words) && !error.description.contains("\n")
+        }
+    }
+
+    @Test func `help lists every option`() {
+        for option in OptionTable.all { #expect(Help.text.contains(option.name)) }
+    }
+}
