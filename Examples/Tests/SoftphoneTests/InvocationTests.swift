@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "type: offhook"), ("cal sip:a@b", "there is no command “cal”"),
+        ("", "Type: offhook"), ("cal sip:a@b", "there is no command “cal”"),
         ("call", "Type: offhook call sip:user@host"),
         ("call a b", "“b” is a second one"), ("call a --video auto", "--video off|sendrecv"),
         ("answer --vido off", "did you mean --video?"), ("answer --video sideways", "type --video off|sendrecv"),

@@ -48,15 +48,15 @@ import Testing
 
 @Suite struct `The exit status` {
     @Test(arguments: [
-        (true, CallEndReason.ended(by: .local), ExitStatus.success), (true, .ended(by: .remote), .success),
+        (true, CallEndReason.ended(by: .local), Softphone.ExitStatus.success), (true, .ended(by: .remote), .success),
         (true, .mediaTimeout, .callFailed), (false, .busy, .callFailed), (false, .ended(by: .local), .callFailed),
     ])
-    func `tells what a call amounts to`(established: Bool, reason: CallEndReason, status: ExitStatus) {
-        #expect(ExitStatus.status(established: established, reason: reason) == status)
+    func `tells what a call amounts to`(established: Bool, reason: CallEndReason, status: Softphone.ExitStatus) {
+        #expect(Softphone.ExitStatus.status(established: established, reason: reason) == status)
     }
 
     @Test func `numbers are those of the contract`() {
-        let all: [ExitStatus] = [.success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted]
+        let all: [Softphone.ExitStatus] = [.success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted]
 
         #expect(all.map(\.rawValue) == [0, 2, 3, 4, 5, 130])
     }

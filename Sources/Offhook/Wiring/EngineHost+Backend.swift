@@ -51,6 +51,7 @@ extension EngineHost: CallBackend {
         try open()
         guard accounts[user] != nil else { throw CallError(.stopped, "The account was removed.") }
         accounts[user]?.isStarted = true
+        front.apply(listening: signaling?.endpoints ?? [:], to: user)
         var capabilities = CallServiceCapabilities()
         capabilities[.createCall] = .allowed
         capabilities[.createVideoCall] = .allowed

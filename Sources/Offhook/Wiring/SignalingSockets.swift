@@ -32,6 +32,12 @@ final class SignalingSockets {
     private var links: [UInt64: Link] = [:]
     private(set) var ports: [SIPTransport: UInt16] = [:]
 
+    /// Where messages can be sent to us.
+    var endpoints: [SignalingTransport: Endpoint] {
+        Dictionary(
+            uniqueKeysWithValues: ports.map { (SignalingTransport($0.key), Endpoint(bindAddress, $0.value)) })
+    }
+
     init(loop: EventLoop, bindAddress: IPAddress, handlers: Handlers) {
         self.loop = loop
         self.bindAddress = bindAddress

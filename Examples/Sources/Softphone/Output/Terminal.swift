@@ -43,9 +43,10 @@ import Foundation
     }
 
     private var columns: Int {
-        var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
+        // `struct winsize`: rows, columns, and the same in pixels.
+        var size: [UInt16] = [0, 0, 0, 0]
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size[1] > 0 else { return 80 }
+        return Int(size[1])
     }
 
     private func put(_ text: String) {
