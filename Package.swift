@@ -88,7 +88,7 @@ let package = Package(
         tests("OffhookRTPTests", ["OffhookRTP", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
-        tests("OffhookIOTests", ["OffhookIO", "OffhookBasics"]),
+        tests("OffhookIOTests", ["OffhookIO", "OffhookBasics", "COpenSSL"]),
         tests(
             "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics", "OffhookCrypto"],
             resources: [.copy("Fixtures")]),

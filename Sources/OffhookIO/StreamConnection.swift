@@ -30,8 +30,9 @@ package final class StreamConnection: @unchecked Sendable {
 
     package enum Security: Sendable {
         case none
-        /// TLS; the client checks that the certificate is for `peerName` (RFC 5922).
-        case tls(TLSContext, peerName: String?)
+        /// TLS; the client checks that the certificate is for `peerName`, without which only a context that trusts
+        /// anybody connects. A server leaves it nil.
+        case tls(TLSContext, peerName: TLSContext.PeerName?)
     }
 
     package struct Options: Sendable {

@@ -13,7 +13,7 @@ private struct Pair: Sendable {
 
     init(
         _ loop: EventLoop, at address: IPAddress = loopback4, to target: IPAddress? = nil,
-        options: StreamConnection.Options = .init()
+        options: StreamConnection.Options = .init(), clientOptions: StreamConnection.Options? = nil
     )
         async throws
     {
@@ -26,7 +26,10 @@ private struct Pair: Sendable {
             }
             let remote = Endpoint(target ?? address, listener.localEndpoint.port)
             return (
-                listener, StreamConnection(on: loop, connectingTo: remote, options: options) { clientEvents.put($0) }
+                listener,
+                StreamConnection(on: loop, connectingTo: remote, options: clientOptions ?? options) {
+                    clientEvents.put($0)
+                }
             )
         }
         server = try await accepted.wait(for: 1)[0]
@@ -289,6 +292,93 @@ extension Inbox where Element == StreamConnection.Event {
 
             #expect(error?.code == EADDRINUSE)
             #expect(error?.reason.contains("is in use by another program") == true)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `Stream connection with TLS` {
+    private func contexts() throws -> (client: StreamConnection.Options, server: StreamConnection.Options) {
+        let authority = CertificateMaker(.init(commonName: "Test authority", isAuthority: true))
+        let leaf = CertificateMaker(.init(alternativeNames: "URI:sip:example.org"), signedBy: authority)
+        var (client, server) = (StreamConnection.Options(), StreamConnection.Options())
+        client.security = .tls(
+            try .client(trust: .authorities(authority.pem)), peerName: .sipDomain("example.org"))
+        server.security = .tls(try .server(identity: leaf.identity()), peerName: nil)
+        return (client, server)
+    }
+
+    @Test func `carries megabytes both ways and ends in good order`() async throws {
+        try await withLoop { loop in
+            let options = try contexts()
+            let pair = try await Pair(loop, options: options.server, clientOptions: options.client)
+            var random = SeededRandom(seed: 2)
+            let content = random.bytes(700_000)
+
+            _ = try await loop.run {
+                #expect(pair.client.send(content) == .accepted)
+                #expect(pair.server.send(content) == .accepted)
+            }
+            #expect(try await pair.serverEvents.bytes(content.count) == content)
+            #expect(try await pair.clientEvents.bytes(content.count) == content)
+            _ = try await loop.run { pair.client.finish() }
+            _ = try await pair.serverEvents.first { $0 == .peerFinished }
+            _ = try await loop.run {
+                #expect(pair.server.send([7]) == .accepted)
+                pair.server.finish()
+            }
+
+            _ = try await pair.clientEvents.first { $0 == .closed(nil) }
+            #expect(pair.clientEvents.bytes.last == 7)
+        }
+    }
+
+    @Test func `tells the client why the server was not accepted`() async throws {
+        try await withLoop { loop in
+            let options = try contexts()
+            let events = Inbox<StreamConnection.Event>()
+            let serverEvents = Inbox<StreamConnection.Event>()
+
+            _ = try await loop.run {
+                let listener = try StreamListener(on: loop, boundTo: Endpoint(loopback4, 0), options: options.server) {
+                    $0.handler = { serverEvents.put($0) }
+                }
+                var wrong = StreamConnection.Options()
+                wrong.security = .tls(try .client(trust: .system), peerName: .sipDomain("example.org"))
+                _ = StreamConnection(on: loop, connectingTo: listener.localEndpoint, options: wrong) { events.put($0) }
+            }
+
+            guard case .closed(let error?) = try await events.wait(for: 1)[0],
+                case .closed(let serverError?) = try await serverEvents.wait(for: 1)[0]
+            else {
+                Issue.record("accepted")
+                return
+            }
+            #expect(error.kind == .certificate(.unknownAuthority))
+            #expect(serverError.kind == .certificate(.unknownAuthority))
+            #expect(serverError.reason.contains("does not trust our certificate's authority"))
+        }
+    }
+
+    @Test func `says that a server without TLS has none`() async throws {
+        try await withLoop { loop in
+            let options = try contexts()
+            let events = Inbox<StreamConnection.Event>()
+
+            _ = try await loop.run {
+                let listener = try StreamListener(on: loop, boundTo: Endpoint(loopback4, 0)) { connection in
+                    connection.handler = { event in if event != .peerFinished { connection.close() } }
+                }
+                _ = StreamConnection(on: loop, connectingTo: listener.localEndpoint, options: options.client) {
+                    events.put($0)
+                }
+            }
+
+            guard case .closed(let error?) = try await events.wait(for: 1)[0] else {
+                Issue.record("accepted")
+                return
+            }
+            // Closed, or reset since it had unread bytes: which of the two is the kernel's choice.
+            #expect(error.kind == .handshake || error.code == ECONNRESET)
         }
     }
 }
