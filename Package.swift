@@ -85,6 +85,8 @@ let package = Package(
         tests("OffhookMediaTests", ["OffhookMedia"]),
         tests("OffhookSIPTests", ["OffhookSIP", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookSDPTests", ["OffhookSDP", "OffhookBasics", "OffhookMedia"], resources: [.copy("Fixtures")]),
+        tests(
+            "OffhookICETests", ["OffhookICE", "OffhookBasics", "OffhookCrypto"], resources: [.copy("Fixtures")]),
         tests("OffhookRTPTests", ["OffhookRTP", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
