@@ -354,12 +354,18 @@ package final class AudioReceiveStream {
         case .normal:
             if smoothed > wanted + max(20, wanted / 4) {
                 speed = .accelerate
-            } else if smoothed < wanted - max(10, wanted / 4) {
+            } else if smoothed < wanted - 6 {
                 speed = .expand
             }
-        case .accelerate: if smoothed <= wanted + 5 { speed = .normal }
-        case .expand: if smoothed >= wanted - 5 { speed = .normal }
+        // Changes end by the delay as it is: the smoothed one lags behind, and would overshoot into a hole.
+        case .accelerate: if delay <= wanted + 4 { settle(at: delay) }
+        case .expand: if delay >= wanted { settle(at: delay) }
         }
+    }
+
+    private func settle(at delay: Double) {
+        speed = .normal
+        smoothedDelay = delay
     }
 
     /// After a stall of the network or of the player there may be far more than anyone wants to hear late.

@@ -20,12 +20,14 @@ extension RTCPPacket {
                 guard padding >= 1, padding <= body.byteCount else { throw .badPadding }
                 body = body.extracting(0..<body.byteCount - padding)
             }
-            guard let packet = parse(type: type, count: first & 0x1F, body: body, whole: whole) else { throw .malformed }
+            let count = first & 0x1F
+            guard let packet = parse(type: type, count: count, body: body, whole: whole) else { throw .malformed }
             packets.append(packet)
         }
     }
 
-    /// `whole` has the padding too: what tells its own length is read from it, since some senders count padding wrongly.
+    /// `whole` has the padding too: what tells its own length is read from it, since some senders count padding
+    /// wrongly.
     private static func parse(type: UInt8, count: UInt8, body: RawSpan, whole: RawSpan) -> RTCPPacket? {
         switch (type, count) {
         case (200, _): parseSenderReport(count: count, body: body)
