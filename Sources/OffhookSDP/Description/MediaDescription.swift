@@ -49,7 +49,7 @@ package struct MediaDescription: Hashable, Sendable, SDPSection {
     package var cryptoLines: [CryptoAttribute] { values(of: "crypto").compactMap { CryptoAttribute(parsing: $0) } }
 
     package var candidates: [ICECandidateAttribute] {
-        values(of: "candidate").compactMap { ICECandidateAttribute(parsing: $0) }
+        values(of: "candidate", limit: 256).compactMap { ICECandidateAttribute(parsing: $0) }
     }
 
     /// `a=ptime` in milliseconds.

@@ -14,15 +14,18 @@ extension SDPSection {
         }
     }
 
-    /// The values of all attributes with this name that have one; an attribute without the value it needs counts as absent.
-    package func values(of name: String) -> [Substring] {
-        lines.compactMap { line in
-            guard case .attribute(let attribute) = line, attribute.name == name, let value = attribute.value else {
-                return nil
-            }
-            let text = value[...].trimmed
-            return text.isEmpty ? nil : text
+    /// The values of the attributes with this name that have one; an attribute without the value it needs counts as absent.
+    ///
+    /// - Parameter limit: how many at most. What holds for several lines at once needs one: a hostile peer could have
+    ///   thousands read again for each of its lines.
+    package func values(of name: String, limit: Int = .max) -> [Substring] {
+        var values: [Substring] = []
+        for case .attribute(let attribute) in lines where attribute.name == name {
+            guard let text = attribute.value?[...].trimmed, !text.isEmpty else { continue }
+            guard values.count < limit else { break }
+            values.append(text)
         }
+        return values
     }
 
     /// The first value of the attribute.
@@ -78,7 +81,7 @@ extension SDPSection {
     }
 
     package var fingerprints: [FingerprintAttribute] {
-        values(of: "fingerprint").compactMap { FingerprintAttribute(parsing: $0) }
+        values(of: "fingerprint", limit: 16).compactMap { FingerprintAttribute(parsing: $0) }
     }
 
     package var setup: SetupRole? {
@@ -93,7 +96,7 @@ extension SDPSection {
 
     /// The tags of all `a=ice-options` lines.
     package var iceOptions: [String] {
-        values(of: "ice-options").flatMap { $0.fields().map(String.init) }
+        values(of: "ice-options", limit: 16).flatMap { $0.fields().map(String.init) }
     }
 
     package var headerExtensions: [HeaderExtensionAttribute] {
