@@ -69,14 +69,16 @@ package struct ClientInviteTransaction: Sendable {
     package mutating func receive(status: Int, at now: Instant, actions: inout [Action]) {
         switch state {
         case .calling, .proceeding:
-            actions.append(.deliver)
             switch status {
             case ..<200:
                 state = .proceeding
+                actions.append(.deliver)
             case ..<300:
                 state = .accepted(until: now + timers.giveUp)
+                actions.append(.deliver)
             default:
                 actions.append(.acknowledge)
+                actions.append(.deliver)
                 if isReliable {
                     terminate(actions: &actions)
                 } else {

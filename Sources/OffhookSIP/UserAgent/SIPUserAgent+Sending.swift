@@ -265,6 +265,7 @@ extension SIPUserAgent {
     }
 
     mutating func fail(_ id: RequestID, _ failure: RequestFailure, at now: Instant, actions: inout [Action]) {
+        if case .resolving(let token)? = outgoing[id]?.phase { resolutions[token] = nil }
         outgoing[id]?.phase = .finished
         outgoing[id]?.deadline = nil
         deadlines.set(nil, for: .request(id))
@@ -288,6 +289,9 @@ extension SIPUserAgent {
 
     mutating func transactionEnded(_ transaction: ClientTransactionID) {
         acknowledgements[transaction] = nil
+        for (token, resolution) in resolutions {
+            if case .acknowledgement(transaction, _, _, _) = resolution { resolutions[token] = nil }
+        }
         guard let id = requestsByTransaction.removeValue(forKey: transaction), let entry = outgoing[id],
             entry.transaction == transaction
         else { return }
