@@ -110,4 +110,87 @@ import Testing
             #expect(isIdle)
         }
     }
+
+    /// Reliable 183, 200, a re-INVITE of the caller, an UPDATE of the callee, BYE.
+    private func longCall(seed: UInt64 = 1) -> SignallingNetwork {
+        var configuration = UserAgentConfiguration()
+        configuration.reliableProvisionals = .whenSupported
+        var network = SignallingNetwork(
+            caller: configuration, callee: configuration, seed: seed,
+            reactions: [
+                { userAgent, session, event, now, actions in
+                    switch event {
+                    case .accepted, .offerDue:
+                        userAgent.reinvite(session, offer: Array("hold".utf8), at: now, actions: &actions)
+                    case .offer(_, .update, _):
+                        userAgent.answer(session, description: Array("ok".utf8), at: now, actions: &actions)
+                    case .info: userAgent.end(session, at: now, actions: &actions)
+                    default: break
+                    }
+                },
+                { userAgent, session, event, now, actions in
+                    switch event {
+                    case .incoming:
+                        userAgent.ring(
+                            session, status: 183, description: Array("answer".utf8), at: now, actions: &actions)
+                        userAgent.accept(session, description: nil, at: now, actions: &actions)
+                    case .offer(_, .invite, _):
+                        userAgent.answer(session, description: Array("held".utf8), at: now, actions: &actions)
+                        userAgent.update(session, offer: Array("resume".utf8), at: now, actions: &actions)
+                    case .offerDue:
+                        userAgent.update(session, offer: Array("resume".utf8), at: now, actions: &actions)
+                    case .answer(_, .updateResponse, _):
+                        _ = userAgent.sendInfo(session, body: nil, at: now, actions: &actions)
+                    default: break
+                    }
+                },
+            ])
+        network.call()
+        return network
+    }
+
+    @Test(arguments: -1..<24)
+    func `negotiates, holds, updates and ends whichever datagram is lost`(index: Int) {
+        var network = longCall()
+        network.lost = [index]
+
+        network.run()
+
+        let caller = network.parties[0].events.map(\.name)
+        let callee = network.parties[1].events.map(\.name)
+        #expect(caller.contains("answer held in inviteResponse"))
+        #expect(callee.contains("answer ok in updateResponse"))
+        #expect(caller.last == "ended local")
+        #expect(callee.last == "ended remote")
+        let areIdle = network.parties.allSatisfy { $0.userAgent.isIdle }
+        #expect(areIdle)
+    }
+
+    @Test(arguments: UInt64(1)...20)
+    func `both may offer at once and both get through (RFC 3261 §14.1)`(seed: UInt64) {
+        let answering: SignallingNetwork.Reaction = { userAgent, session, event, now, actions in
+            switch event {
+            case .incoming: userAgent.accept(session, description: [1], at: now, actions: &actions)
+            case .offer: userAgent.answer(session, description: [2], at: now, actions: &actions)
+            case .offerDue: userAgent.reinvite(session, offer: [3], at: now, actions: &actions)
+            default: break
+            }
+        }
+        var network = SignallingNetwork(seed: seed, reactions: [answering, answering])
+        network.call()
+        network.run(for: .seconds(1))
+
+        for index in 0..<2 {
+            let session = network.parties[index].session ?? SessionID(number: 0)
+            network.act(index) { $0.reinvite(session, offer: [3], at: $1, actions: &$2) }
+        }
+        network.run(for: .seconds(60))
+
+        for party in network.parties {
+            let names = party.events.map(\.name)
+            #expect(names.contains("glare"))
+            #expect(party.events.count { if case .offer(_, .invite, _) = $0 { true } else { false } } == 1)
+            #expect(!party.events.contains { $0.isEnd })
+        }
+    }
 }
