@@ -15,7 +15,8 @@ package struct EncodedVideoFrame: Sendable {
 /// Encodes the pictures of one video line on the shared pool.
 ///
 /// Pictures may come on any thread and faster than they can be encoded: the newest waits, older ones are dropped and
-/// counted. All methods may be called on any thread.
+/// counted. Where encoding takes most of the time there is, it is done less thoroughly. All methods may be called on
+/// any thread.
 package final class VideoEncoderPipeline: VideoSink {
     /// What has happened so far.
     package struct Counters: Hashable, Sendable {
@@ -42,10 +43,11 @@ package final class VideoEncoderPipeline: VideoSink {
         var isScheduled = false
         var frameInterval: Duration?
         var nextDue: Instant?
+        var load: EncoderLoad
         var counters = Counters()
     }
 
-    private let slot = Lock(Slot())
+    private let slot: Lock<Slot>
     private let encoder: QueueConfined<VP8Encoder>
     private let handler = SinkSlot<@Sendable (EncodedVideoFrame) -> Void>()
 
@@ -55,8 +57,9 @@ package final class VideoEncoderPipeline: VideoSink {
         handler: @escaping @Sendable (EncodedVideoFrame) -> Void
     ) {
         encoder = QueueConfined(VP8Encoder(configuration: configuration), on: pool.makeQueue("video-encoder"))
-        self.handler.set(handler)
+        slot = Lock(Slot(load: EncoderLoad(speed: configuration.speed)))
         slot.withLock { $0.counters.targetBitrate = configuration.bitrate }
+        self.handler.set(handler)
     }
 
     package var counters: Counters { slot.withLock { $0.counters } }
@@ -123,7 +126,12 @@ package final class VideoEncoderPipeline: VideoSink {
                     captureTime: picture.captureTime)
             }
             let time = ContinuousClock.now - start
-            slot.withLock { $0.counters.count(encoded, time: time) }
+            let speed = slot.withLock { slot -> Int? in
+                slot.counters.count(encoded, time: time)
+                let isToChange = slot.load.note(captureTime: waiting.captureTime, encodeTime: time)
+                return isToChange ? slot.load.speed : nil
+            }
+            if let speed { encoder.setSpeed(speed) }
         } catch {
             slot.withLock { $0.counters.framesFailed += 1 }
         }

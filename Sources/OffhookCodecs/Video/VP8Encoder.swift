@@ -38,6 +38,12 @@ package final class VP8Encoder {
         codec?.update(configuration)
     }
 
+    /// libvpx's `cpu-used` from the next picture on.
+    package func setSpeed(_ speed: Int) {
+        configuration.speed = speed
+        codec?.setSpeed(speed)
+    }
+
     /// The largest picture from now on; nil lets pictures be as they come.
     package func setSizeLimit(_ limit: VideoSize?) {
         configuration.sizeLimit = limit
@@ -126,7 +132,7 @@ extension VP8Encoder {
                 context.deallocate()
                 throw .unavailable
             }
-            set(VP8E_SET_CPUUSED, min(max(configuration.speed, -16), 16))
+            setSpeed(configuration.speed)
             // Blocks that hardly changed are skipped: half the work on a still background.
             set(VP8E_SET_STATIC_THRESHOLD, configuration.isScreenContent ? 100 : 1)
             set(VP8E_SET_NOISE_SENSITIVITY, 0)
@@ -138,6 +144,10 @@ extension VP8Encoder {
         deinit {
             vpx_codec_destroy(context)
             context.deallocate()
+        }
+
+        func setSpeed(_ speed: Int) {
+            set(VP8E_SET_CPUUSED, min(max(speed, -16), 16))
         }
 
         func update(_ configuration: VP8EncoderConfiguration) {
