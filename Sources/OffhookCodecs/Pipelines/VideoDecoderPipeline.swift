@@ -147,7 +147,7 @@ extension VideoDecoderPipeline.Intake {
         }
     }
 
-    /// A freeze is an interval of three times the average, and 150 ms longer than it (as WebRTC's statistics define it).
+    /// A freeze is an interval of three times the average and 150 ms longer than it, as WebRTC's statistics define it.
     private mutating func countInterval(until now: ContinuousClock.Instant) {
         defer { lastDelivery = now }
         guard let lastDelivery else { return }

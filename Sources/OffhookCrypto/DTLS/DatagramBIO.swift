@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// What OpenSSL reads datagrams from and writes them to: memory that keeps them apart, which OpenSSL 3.0 has none of.
 ///
-/// It also takes note of OpenSSL's retransmission timer. That timer reads the wall clock, while everything here lives by
-/// the instants it is handed. So OpenSSL is made to set it for an hour; ``DTLSAssociation`` keeps the real deadline, and
-/// when that has come ``expireTimer()`` sets OpenSSL's back. Until version 3.1 OpenSSL shows a BIO the timer itself,
+/// It also takes note of OpenSSL's retransmission timer. That timer reads the wall clock, while everything here lives
+/// by the instants it is handed. So OpenSSL is made to set it for an hour; ``DTLSAssociation`` keeps the real deadline,
+/// and when that has come ``expireTimer()`` sets OpenSSL's back. Until version 3.1 OpenSSL shows a BIO the timer itself,
 /// which makes this possible. A later version shows a copy: there the timer runs by the wall clock with the
 /// association's intervals, which is the same in a call, but not in virtual time.
 final class DatagramBIO {

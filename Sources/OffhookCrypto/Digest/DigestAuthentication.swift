@@ -61,7 +61,7 @@ package struct DigestAuthentication: Hashable, Sendable {
 
     /// The `response` parameter.
     ///
-    /// `protection` nil is the formula of RFC 2069, without client nonce and count. `body` counts with `auth-int` alone.
+    /// `protection` nil is the formula of RFC 2069, with no client nonce or count. `body` counts for `auth-int` alone.
     package func response(
         username: String, password: String, method: String, uri: String,
         protection: QualityOfProtection?, clientNonce: String = "", nonceCount: UInt32 = 1, body: [UInt8] = []
