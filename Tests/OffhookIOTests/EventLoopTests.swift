@@ -191,8 +191,7 @@ import Testing
             await shutDown(loop)
         }
 
-        // Other tests have some open at the same time; a leak would leave hundreds.
-        #expect(try openDescriptorCount() < before + 100)
+        try await descriptorsFall(below: before + 100)
     }
 }
 

@@ -101,6 +101,14 @@ let loopback6 = IPAddress(version6High: 0, low: 1)
 let any4 = IPAddress(version4: 0)
 let any6 = IPAddress(version6High: 0, low: 0)
 
+/// Waits until a leak of a hundred descriptors is ruled out; other tests have some open at the same time.
+func descriptorsFall(below limit: Int) async throws {
+    while try openDescriptorCount() >= limit {
+        try Task.checkCancellation()
+        await Task.yield()
+    }
+}
+
 func openDescriptorCount() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }

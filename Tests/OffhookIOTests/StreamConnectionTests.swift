@@ -46,9 +46,14 @@ extension Inbox where Element == StreamConnection.Event {
         }
     }
 
+    /// Waits until so many bytes have come, and gives all.
     fileprivate func bytes(_ count: Int) async throws -> [UInt8] {
-        var events = 1
-        while bytes.count < count { events = try await wait(for: events).count + 1 }
+        var (events, size, counted) = ([StreamConnection.Event](), 0, 0)
+        while size < count {
+            events = try await wait(for: counted + 1)
+            for case .received(let bytes) in events[counted...] { size += bytes.count }
+            counted = events.count
+        }
         return bytes
     }
 }
@@ -276,8 +281,7 @@ extension Inbox where Element == StreamConnection.Event {
                 _ = try await loop.run { for client in clients { client.close() } }
             }
 
-            // Until the peers have closed too; other tests have some open at the same time, a leak would leave a thousand.
-            while try openDescriptorCount() > before + 300 { _ = try await loop.run {} }
+            try await descriptorsFall(below: before + 300)
         }
     }
 

@@ -216,7 +216,7 @@ import Testing
                 _ = try await pair.serverEvents.first { $0 == .closed(nil) }
             }
 
-            while try openDescriptorCount() > before + 100 { _ = try await loop.run {} }
+            try await descriptorsFall(below: before + 100)
         }
     }
 }

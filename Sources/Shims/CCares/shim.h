@@ -1,1 +1,2 @@
 #include <ares.h>
+#include <arpa/nameser.h>
