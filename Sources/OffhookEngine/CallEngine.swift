@@ -133,6 +133,9 @@ package struct CallEngine {
         settle()
     }
 
+    /// Whether a request of ours, such as the BYE of a call that has ended, still waits for its answer.
+    package var hasUnansweredRequests: Bool { core.userAgent.hasUnansweredRequests }
+
     // MARK: Time
 
     package mutating func nextDeadline() -> Instant? {

@@ -414,6 +414,13 @@ package struct SIPUserAgent: Sendable {
 
     // MARK: What is left
 
+    /// Whether a request of ours still waits for its final response.
+    package var hasUnansweredRequests: Bool {
+        outgoing.values.contains { request in
+            if case .finished = request.phase { false } else { true }
+        }
+    }
+
     /// Whether no session, transaction or request is left.
     package var isIdle: Bool {
         sessions.isEmpty && table.isEmpty && outgoing.isEmpty && resolutions.isEmpty && sessionsByDialog.isEmpty

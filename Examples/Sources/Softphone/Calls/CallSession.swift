@@ -9,6 +9,7 @@ import Offhook
     private(set) var establishedAt: Instant?
     private var endedAt: Instant?
     private var attempt: Task<Void, Never>?
+    private var statistics = CallStatistics()
     private var timers: [Task<Void, any Error>] = []
 
     init(call: Call, station: Station) throws(FileFailure) {
@@ -193,19 +194,18 @@ import Offhook
         }
     }
 
-    /// Completes the files and writes the summary; returns what the call amounted to.
+    /// Completes the files and takes the last figures; returns what the call amounted to.
     func finish() async -> ExitStatus {
         await attempt?.value
         if let trouble = outputs.close() { station.note(fileTrouble: trouble) }
-        await writeSummary()
+        statistics = await call.statistics()
         return .status(
             established: establishedAt != nil,
             reason: call.endReason ?? .failed(CallError(.stopped, "the call was left")))
     }
 
     /// Writes the summary, the last event of a call.
-    func writeSummary() async {
-        let statistics = await call.statistics()
+    func writeSummary() {
         let duration = establishedAt.map { (endedAt ?? .now) - $0 } ?? .zero
         let setup = statistics.setupDuration ?? establishedAt.map { $0 - begin }
         station.events?.write(

@@ -25,6 +25,18 @@ import Offhook
     var isFinishing: Bool { finishing > 0 }
     /// Makes a session of an incoming call; nil refuses it as busy.
     var onIncomingCall: (Call) -> CallSession? = { _ in nil }
+    /// The sessions that are over and whose summary is not written: the last ones' is the last line of all.
+    private var finished: [CallSession] = []
+
+    /// Writes the summaries that are due. Where there was no call, one that says so.
+    func writeSummaries(ofCallsAlone: Bool = false) {
+        for session in finished { session.writeSummary() }
+        if finished.isEmpty, !ofCallsAlone, let events, events.lastEvent != "summary" {
+            events.write("summary", ["established": false, "duration": .integer(0)])
+        }
+        finished = []
+    }
+
     /// Called when a call is over.
     var onSessionEnd: () -> Void = {}
 
@@ -161,6 +173,7 @@ import Offhook
         Task {
             outcomes.append(await session.finish())
             finishing -= 1
+            finished.append(session)
             onSessionEnd()
         }
     }

@@ -6,14 +6,12 @@ enum AnswerCommand {
         let interruption = Interruption()
         let station = try Station(options: options)
         let wanted = options.calls ?? (options.duration == nil ? Int.max : 1)
-        var lastSession: CallSession?
         var taken = 0
         station.onIncomingCall = { call in
             guard taken < wanted else { return nil }
             do {
                 let session = try CallSession(call: call, station: station)
                 taken += 1
-                lastSession = session
                 session.answer()
                 return session
             } catch {
@@ -26,6 +24,6 @@ enum AnswerCommand {
         station.terminal.say("Waiting for calls as \(station.user.configuration.address). Ctrl-C ends.")
 
         let ending = Ending(station: station, interruption: interruption) { $0.outcomes.count >= wanted }
-        return await ending.wait { lastSession }
+        return await ending.wait()
     }
 }

@@ -20,7 +20,7 @@ enum CallCommand {
         session.place()
 
         let ending = Ending(station: station, interruption: interruption) { $0.outcomes.count >= 1 }
-        return await ending.wait(lastSession: session)
+        return await ending.wait()
     }
 }
 

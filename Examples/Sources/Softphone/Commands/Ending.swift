@@ -16,12 +16,7 @@ import Offhook
         self.isDone = isDone
     }
 
-    func wait(lastSession: CallSession) async -> ExitStatus {
-        await wait { lastSession }
-    }
-
-    /// - Parameter lastSession: the newest session, if there was one.
-    func wait(lastSession: () -> CallSession?) async -> ExitStatus {
+    func wait() async -> ExitStatus {
         station.onSessionEnd = { [self] in resumeIfDone() }
         interruption.onInterrupt { [self] in
             for session in station.sessions.values { session.call.end() }
@@ -36,14 +31,8 @@ import Offhook
             resumeIfDone()
         }
         await station.stop()
-        // A summary is the last line, whatever stopping has told.
-        if let events = station.events, events.lastEvent != "summary" {
-            if let session = lastSession() {
-                await session.writeSummary()
-            } else {
-                events.write("summary", ["established": false, "duration": .integer(0)])
-            }
-        }
+        // The last line, whatever stopping has told.
+        station.writeSummaries()
         if interruption.hasCome { return .interrupted }
         if station.hasFileTrouble { return .deviceFailed }
         return station.outcomes.first { $0 != .success } ?? .success
@@ -51,7 +40,11 @@ import Offhook
 
     private func resumeIfDone() {
         let isOver = isDone(station) || (interruption.hasCome && station.sessions.isEmpty && !station.isFinishing)
-        if isOver { resume() }
+        if isOver {
+            resume()
+        } else if !station.isFinishing {
+            station.writeSummaries(ofCallsAlone: true)
+        }
     }
 
     private func resume() {

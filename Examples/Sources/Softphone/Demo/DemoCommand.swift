@@ -85,17 +85,21 @@ import Offhook
         let setup = alice.isEstablished ? .now - placed : nil
         let status = bob.call?.incomingVideoStatus
         if let status { terminal.say("  incoming status at bob: \(status)") }
+        let answered = Instant.now
         if bob.isEstablished { await talk(hasVideo: hasVideo) }
 
         let result = DemoResult(
             plan: plan, status: status, caller: await side(of: alice), callee: await side(of: bob),
             setup: await alice.call?.statistics().setupDuration ?? setup, errors: errors + endErrors(),
-            tones: (alice.tone, bob.tone), duration: .milliseconds(Int(options.seconds * 1000)))
+            tones: (alice.tone, bob.tone), duration: .now - answered)
         alice.call?.end()
         await wait(upTo: .seconds(3)) { alice.isOver && (bob.isOver || bob.call == nil) }
         picture?.close()
         film?.close()
         sound.close()
+        if let picture, picture.frameCount == 0 {
+            errors.append("bob saw fewer than \(PictureChecker.snapshotPicture) pictures, so that no picture was saved")
+        }
         let trouble = picture?.error ?? film?.error ?? sound.error
         if let trouble { throw FileFailure(trouble.reason) }
         guard alice.isOver, bob.isOver || bob.call == nil else {

@@ -78,7 +78,7 @@ struct DemoResult: Sendable {
                 Self.word(side.direction), codecs.compactMap(\.self).joined(separator: "+"),
                 statistics.audio.received.encryptionSuite ?? "none",
                 video ? side.pictures.size.map { "\($0)" } ?? "-" : "-",
-                video ? String(format: "%.0f", Double(side.pictures.pictures) / seconds) : "-",
+                video ? String(format: "%.0f", side.pictures.frameRate) : "-",
                 video ? Words.bitrate(Int(Double(statistics.video.received.bytes) * 8 / seconds)) : "-",
                 Words.percent(Double(max(lost, 0)) / Double(max(came + max(lost, 0), 1))),
                 setup.map(Words.milliseconds) ?? "-", video ? latency.joined(separator: " / ") : "-",

@@ -13,6 +13,14 @@ final class PictureChecker: VideoSink {
         var size: VideoSize?
         /// From the drawing of a picture to its arrival here.
         var latencies: [Duration] = []
+        var firstArrival: Instant?
+        var lastArrival: Instant?
+
+        /// Pictures a second between the first and the last.
+        var frameRate: Double {
+            guard let firstArrival, let lastArrival, pictures > 1 else { return 0 }
+            return Double(pictures - 1) / max((lastArrival - firstArrival).inSeconds, 0.001)
+        }
 
         /// The latency that this share of the pictures did not exceed.
         func latency(percentile: Double) -> Duration? {
@@ -24,9 +32,9 @@ final class PictureChecker: VideoSink {
 
     private let state = Lock(Findings())
     private let reader = TestPatternReader()
-    /// Gets one picture, the sixtieth, when encoder and rate have settled.
+    /// Gets one picture, the thirtieth, when encoder and rate have settled.
     private let snapshot: (any VideoSink)?
-    static let snapshotPicture = 60
+    static let snapshotPicture = 30
 
     init(snapshot: (any VideoSink)? = nil) {
         self.snapshot = snapshot
@@ -40,6 +48,8 @@ final class PictureChecker: VideoSink {
         let count = state.withLock { findings in
             findings.pictures += 1
             findings.size = frame.size
+            findings.firstArrival = findings.firstArrival ?? now
+            findings.lastArrival = now
             if let pattern {
                 findings.readable += 1
                 if pattern.frameNumber <= findings.lastNumber { findings.outOfOrder += 1 }
