@@ -22,6 +22,8 @@ final class SignalingSockets {
         var transport: SIPTransport
         var framer = SIPStreamFramer()
         var isConnected: Bool
+        /// What is to be sent once it is connected.
+        var waiting: [[UInt8]] = []
     }
 
     private let loop: EventLoop
@@ -94,7 +96,12 @@ final class SignalingSockets {
             // A full buffer loses the datagram like any network does; transactions repeat it.
             if case .failed? = datagrams?.send(bytes, to: target.remote) { fail(target) }
         case .tcp:
-            guard let link = link(for: target), link.connection.send(bytes) == .accepted else { return fail(target) }
+            guard let link = link(for: target) else { return fail(target) }
+            if !link.isConnected {
+                links[link.connection.id]?.waiting.append(bytes)
+            } else if link.connection.send(bytes) != .accepted {
+                fail(target)
+            }
         case .tls, .webSocket, .secureWebSocket:
             fail(target)
         }
@@ -141,6 +148,10 @@ final class SignalingSockets {
         switch event {
         case .connected:
             links[id]?.isConnected = true
+            links[id]?.waiting = []
+            for bytes in link.waiting where link.connection.send(bytes) != .accepted {
+                fail(TransportTarget(transport: link.transport, remote: link.connection.remoteEndpoint))
+            }
         case .received(let bytes):
             receive(bytes, on: id)
         case .peerFinished:

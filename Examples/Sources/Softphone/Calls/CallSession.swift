@@ -70,7 +70,7 @@ import Offhook
 
     /// The call did not come about. Where the delegate has not been told, the call is still there.
     private func abandon(_ error: CallError) {
-        report(failure: error, of: "call")
+        if call.lastError == nil, call.endReason == nil { report(failure: error, of: "call") }
         call.end()
     }
 
@@ -370,6 +370,6 @@ extension CallSession: CallDelegate {
             [
                 "reason": .text(reason.description), "sipCode": JSONValue(reason.sipCode),
                 "text": JSONValue(reason.text),
-            ], words: "The call is over: \(reason).")
+            ], words: "The call is over: \(Words.end(reason)).")
     }
 }

@@ -5,6 +5,7 @@ import Glibc
 @MainActor final class Interruption {
     private var sources: [any DispatchSourceSignal] = []
     private(set) var hasCome = false
+    private var firstAt: ContinuousClock.Instant?
     private var handler: () -> Void = {}
 
     /// Takes SIGINT and SIGTERM from now on.
@@ -27,8 +28,11 @@ import Glibc
     }
 
     private func come() {
+        // Some senders signal a process and then its group: those two are one wish.
+        if let firstAt, .now - firstAt < .milliseconds(500) { return }
         guard !hasCome else { exit(ExitStatus.interrupted.rawValue) }
         hasCome = true
+        firstAt = .now
         handler()
     }
 }

@@ -88,7 +88,7 @@ import Offhook
         let answered = Instant.now
         if bob.isEstablished { await talk(hasVideo: hasVideo) }
 
-        let result = DemoResult(
+        var result = DemoResult(
             plan: plan, status: status, caller: await side(of: alice), callee: await side(of: bob),
             setup: await alice.call?.statistics().setupDuration ?? setup, errors: errors + endErrors(),
             tones: (alice.tone, bob.tone), duration: .now - answered)
@@ -98,7 +98,8 @@ import Offhook
         film?.close()
         sound.close()
         if let picture, picture.frameCount == 0 {
-            errors.append("bob saw fewer than \(PictureChecker.snapshotPicture) pictures, so that no picture was saved")
+            result.errors.append(
+                "bob saw fewer than \(PictureChecker.snapshotPicture) pictures, so that no picture was saved")
         }
         let trouble = picture?.error ?? film?.error ?? sound.error
         if let trouble { throw FileFailure(trouble.reason) }

@@ -17,7 +17,7 @@ struct DemoResult: Sendable {
     let caller: Side
     let callee: Side
     let setup: Duration?
-    let errors: [String]
+    var errors: [String]
     /// The tones that caller and callee sent, in hertz.
     let tones: (caller: Double, callee: Double)
     let duration: Duration

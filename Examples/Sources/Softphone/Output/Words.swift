@@ -20,6 +20,25 @@ enum Words {
         String(format: "%.0f ms", duration.inMilliseconds)
     }
 
+    /// How a call ended.
+    static func end(_ reason: CallEndReason) -> String {
+        switch reason.cause {
+        case .ended(by: .local): "we hung up"
+        case .ended(by: .remote): "the far end hung up"
+        case .cancelled: "the caller gave up"
+        case .declined: "it was declined"
+        case .busy: "busy"
+        case .noAnswer: "nobody answered"
+        case .answeredElsewhere: "it was answered elsewhere"
+        case .declinedElsewhere: "it was declined elsewhere"
+        case .transferred: "the far end was transferred"
+        case .replaced: "another call took its place"
+        case .mediaTimeout: "no more sound or pictures came"
+        case .signalingLost: "the way to the far end was lost"
+        case .failed(let error): "it failed (\(error.code))"
+        }
+    }
+
     /// The live line of a call: time, then sound and pictures each way, loss, and quality.
     static func line(for statistics: CallStatistics, of call: Call) -> String {
         var parts = ["\(seconds(statistics.establishedDuration))  \(call.state)"]
