@@ -97,6 +97,9 @@ let package = Package(
         tests(
             "OffhookDevicesTests",
             ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics", "CPNG", "CTurboJPEG"]),
+        // Many calls in one process; Tests/Peers/run runs it.
+        .executableTarget(
+            name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
     ]
 )

@@ -1,0 +1,43 @@
+import Foundation
+
+/// What this process holds.
+struct Holdings {
+    var descriptors: Int
+    var threads: Int
+    /// Memory that is resident.
+    var kilobytes: Int
+
+    static var now: Holdings {
+        // Memory that was given back counts as given back.
+        malloc_trim(0)
+        return Holdings(
+            descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"),
+            kilobytes: status("VmRSS:"))
+    }
+
+    /// Once what ends in its own time has ended: the rest of a call's messages, and idle threads of the system's pool.
+    @MainActor static func settled(above floor: Holdings? = nil) async -> Holdings {
+        var last = now
+        for _ in 0..<100 {
+            try? await Task.sleep(for: .milliseconds(200))
+            let next = now
+            if let floor {
+                if next.descriptors <= floor.descriptors, next.threads <= floor.threads { return next }
+            } else if next.descriptors == last.descriptors, next.threads == last.threads {
+                return next
+            }
+            last = next
+        }
+        return last
+    }
+
+    private static func count(_ folder: String) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? -1
+    }
+
+    private static func status(_ name: String) -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Int($0.split(whereSeparator: { $0 == " " || $0 == "\t" })[1]) } ?? -1
+    }
+}

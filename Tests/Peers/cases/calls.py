@@ -1,0 +1,78 @@
+"""What cases with a softphone have in common."""
+
+import time
+
+from lab import picture, sound
+from lab.baresip import Baresip
+from lab.linphone import Linphone
+from lab.media import OFFHOOK_TONE
+from lab.offhook import ADDRESS, Offhook
+
+PEERS = {"baresip": Baresip, "linphone": Linphone}
+
+CODEC_NAMES = {"opus": "opus", "pcmu": "PCMU", "pcma": "PCMA"}
+
+
+def start(lab, peer, is_caller, *arguments):
+    """Brings up a call between `offhook` and a peer, and returns the program."""
+    if is_caller:
+        program = Offhook.answering(lab, "--calls", "1", *arguments)
+        peer.call(ADDRESS)
+    else:
+        program = Offhook.calling(lab, peer.address, *arguments)
+    program.need_event("callDidEstablish", 15)
+    lab.need(peer.wait_established(15), "%s does not see the call up" % peer.kind)
+    return program
+
+
+def check_sound(lab, peer, program, least=1.5):
+    """Each end has recorded the other's tone."""
+    heard = sound.seconds(program.sound, peer.tone)
+    lab.check(heard >= least, "offhook heard %s for %.1f s only" % (peer.kind, heard))
+    heard = sound.seconds(peer.recording, OFFHOOK_TONE) if peer.recording else 0
+    lab.check(heard >= least, "%s heard offhook for %.1f s only" % (peer.kind, heard))
+
+
+def check_pictures(lab, program, snapshot):
+    """Each end has decoded the other's picture."""
+    lab.check(picture.is_bars(program.picture), "the picture at offhook is not the colour bars")
+    number = picture.pattern_number(snapshot)
+    lab.check(number is not None, "the picture at the peer is not offhook's test pattern")
+
+
+def wait_for_picture(lab, peer):
+    """A snapshot at the peer with our pattern in it."""
+    for _ in range(8):
+        path = peer.snapshot()
+        if picture.pattern_number(path) is not None:
+            return path
+        time.sleep(0.5)
+    return path
+
+
+def check_summary(lab, summary, codec="opus", is_secure=False, has_video=False, frames=10):
+    """What the last line tells about the media."""
+    lab.check(summary["established"], "the summary says that the call was not up")
+    kinds = [("audio", CODEC_NAMES[codec])] + ([("video", "VP8")] if has_video else [])
+    for kind, name in kinds:
+        for way in ("sent", "received"):
+            stream = summary[kind][way]
+            words = "%s %s: %s" % (kind, way, stream)
+            lab.check((stream["codec"] or "").lower() == name.lower(), "another codec in " + words)
+            lab.check(stream["packets"] > 10 and stream["bytes"] > 1000, "nothing flowed in " + words)
+            lab.check(stream["lost"] == 0, "packets were lost in " + words)
+            lab.check(bool(stream["encrypted"]) == is_secure, "wrong encryption in " + words)
+            if kind == "video":
+                lab.check(stream["frames"] >= frames, "too few pictures in " + words)
+    if not has_video:
+        lab.check(summary["video"]["received"]["packets"] == 0, "video came: %s" % summary["video"])
+    lab.note("set-up %.0f ms" % summary["setupMilliseconds"])
+    if has_video:
+        video = summary["video"]
+        lab.note("%d pictures out, %d in" % (video["sent"]["frames"], video["received"]["frames"]))
+
+
+def check_incoming(lab, program, status):
+    event = program.need_event("didReceiveIncomingCall")
+    found = event["incomingVideoStatus"]
+    lab.check(found == status, "the incoming video status is %s, not %s" % (found, status))

@@ -1,0 +1,100 @@
+"""Changes in the middle of a call: video added, hold, digits."""
+
+import time
+
+from lab import sound
+from lab.lab import wait_for
+from lab.media import OFFHOOK_TONE
+
+from . import calls
+from .registry import add
+
+
+def add_video_by_offhook(kind, is_caller):
+    def body(lab):
+        peer = calls.PEERS[kind](lab, video=True, **({} if kind == "baresip" else {"automatic_video": False}))
+        if kind == "linphone":
+            peer.command("autoanswer enable")
+        program = calls.start(lab, peer, is_caller, "--do", "2:video=sendrecv", "--duration", "8", "--srtp", "off")
+        program.wait_for_channel("sendReceive", 12)
+        snapshot = calls.wait_for_picture(lab, peer)
+        summary = program.finish()
+        calls.check_summary(lab, summary, has_video=True)
+        calls.check_sound(lab, peer, program)
+        calls.check_pictures(lab, program, snapshot)
+    return body
+
+
+def add_video_by_linphone(lab):
+    peer = calls.PEERS["linphone"](lab, video=True, automatic_video=False)
+    program = calls.start(lab, peer, True, "--on-add-video", "accept=sendrecv", "--srtp", "off")
+    calls.check_incoming(lab, program, "off")
+    time.sleep(1)
+    peer.add_video()
+    event = program.need_event("didReceiveVideoAddRequest")
+    lab.check(event["direction"] == "sendReceive", "the request for video is %s" % event["direction"])
+    program.wait_for_channel("sendReceive")
+    snapshot = calls.wait_for_picture(lab, peer)
+    time.sleep(2)
+    peer.hang_up()
+    calls.check_summary(lab, program.finish(), has_video=True)
+    calls.check_sound(lab, peer, program)
+    calls.check_pictures(lab, program, snapshot)
+
+
+def hold_by_offhook(kind, is_caller):
+    def body(lab):
+        peer = calls.PEERS[kind](lab)
+        program = calls.start(lab, peer, is_caller, "--do", "2:hold,5:unhold", "--duration", "8", "--srtp", "off")
+        program.need_event("callDidHold")
+        program.need_event("callDidUnhold")
+        calls.check_summary(lab, program.finish(20))
+        calls.check_sound(lab, peer, program)
+        for name, path, tone in [("offhook", program.sound, peer.tone), (kind, peer.recording, OFFHOOK_TONE)]:
+            gap = sound.longest_gap(path, tone) if path else 0
+            # A recorder of what is heard may leave out what it does not hear.
+            if name == "offhook":
+                lab.check(gap >= 1, "%s hears the other while on hold: %.1f s of silence" % (name, gap))
+    return body
+
+
+def hold_by_peer(kind, is_caller):
+    def body(lab):
+        peer = calls.PEERS[kind](lab)
+        program = calls.start(lab, peer, is_caller, "--duration", "10", "--srtp", "off")
+        time.sleep(2)
+        peer.hold()
+        program.need_event("callDidHoldRemotely")
+        time.sleep(2.5)
+        peer.resume()
+        program.need_event("callDidUnholdRemotely")
+        calls.check_summary(lab, program.finish(20))
+        calls.check_sound(lab, peer, program)
+        gap = sound.longest_gap(program.sound, peer.tone)
+        lab.check(gap >= 1, "offhook hears the other while on hold: %.1f s of silence" % gap)
+    return body
+
+
+def digits(kind, is_caller):
+    def body(lab):
+        peer = calls.PEERS[kind](lab)
+        program = calls.start(lab, peer, is_caller, "--do", "1:dtmf=159#", "--duration", "8", "--srtp", "off")
+        time.sleep(1)
+        peer.send_digits("2580*")
+        program.wait_for("didReceiveDTMF", 6, count=5)
+        found = "".join(event["tone"] for event in program.named("didReceiveDTMF"))
+        lab.check(found == "2580*", "offhook received the keys “%s”" % found)
+        wait_for(lambda: len(peer.digits) >= 4, 5)
+        lab.check(peer.digits == "159#", "%s received the keys “%s”" % (kind, peer.digits))
+        calls.check_summary(lab, program.finish(20))
+    return body
+
+
+for kind in calls.PEERS:
+    for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
+        if not (is_caller and calls.PEERS[kind].offers_video_by_itself):
+            add(name + "-offhook-adds-video", add_video_by_offhook(kind, is_caller))
+        add(name + "-offhook-holds", hold_by_offhook(kind, is_caller))
+        add("%s-%s-holds" % (name, kind), hold_by_peer(kind, is_caller))
+        add(name + "-dtmf", digits(kind, is_caller))
+add("linphone-calls-offhook-linphone-adds-video", add_video_by_linphone)

@@ -1,0 +1,1 @@
+"""Starts softphones, drives them, and reads what they recorded."""

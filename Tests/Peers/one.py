@@ -1,0 +1,34 @@
+"""one.py CASE FOLDER: runs one case in the namespace it was started in; the last line it prints is the outcome as JSON."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cases  # noqa: E402
+from lab.lab import Lab, Stopped  # noqa: E402
+
+
+def main():
+    name, folder = sys.argv[1:]
+    # Ends the peers too where the case takes too long.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    lab = Lab(folder)
+    try:
+        cases.ALL[name].body(lab)
+    except Stopped as stopped:
+        lab.failures.append(str(stopped))
+    except Exception as error:
+        traceback.print_exc()
+        lab.failures.append("%s: %s" % (type(error).__name__, error))
+    finally:
+        lab.stop()
+    print(json.dumps({"failures": lab.failures, "notes": lab.notes}))
+
+
+main()
