@@ -6,97 +6,234 @@ package import OffhookBasics
 /// comes; `receive` for every datagram; `handle(timeoutAt:)` at `nextDeadline`. A full agent that talks to a lite one
 /// becomes controlling whatever it was told.
 package struct ICEAgent: Sendable {
-    package private(set) var role: ICERole
+    /// How long a consent check may be unanswered before another pair that works is preferred.
+    static let doubt = Duration.milliseconds(1_500)
+    /// Tr: the least that keeps a NAT's binding open (RFC 8445 §11).
+    static let keepAliveInterval = Duration.seconds(15)
+    /// Remote candidates of a stream, and checks that come early: more than any honest peer has.
+    static let candidateLimit = 100
+    static let earlyCheckLimit = 32
+
+    package internal(set) var role: ICERole
+    let configuration: ICEConfiguration
+    let authenticator: any MessageAuthenticator
+    var random: SeededRandom
+    var tieBreaker: UInt64
+    var streams: [ICEStream] = []
+    var sockets: [LocalSocket] = []
+    var relays: [Relay] = []
+    var transactions: [ICETransaction] = []
+    var reflexiveBindings: [ReflexiveBinding] = []
+    var gatherQueue: [GatherTask] = []
+    var hasStartedGathering = false
+    var gatheringDeadline: Instant?
+    /// Whether no more local candidates are expected.
+    package internal(set) var isGatheringComplete = false
+    var foundationNumbers: [String: Int] = [:]
+    /// When the next new transaction may start.
+    var nextPaceAt = Instant.zero
+    /// Whose turn it is (RFC 8445 §6.1.4.2).
+    var nextStreamIndex = 0
+    var lastNumber = 0
 
     /// `seed` must come from the system's random source: credentials and transaction numbers follow from it.
     package init(
         configuration: ICEConfiguration, role: ICERole, seed: UInt64, authenticator: any MessageAuthenticator
     ) {
-        self.role = role
+        self.configuration = configuration
+        self.role = configuration.isLite ? .controlled : role
+        self.authenticator = authenticator
+        random = SeededRandom(seed: seed)
+        tieBreaker = random.next()
     }
 
     // MARK: What is used
 
     /// Adds a data stream; `components` is `[1]` with rtcp-mux, `[1, 2]` without.
     package mutating func addStream(components: [UInt16] = [ICEComponentID.rtp]) -> ICEStreamID {
-        ICEStreamID(0)
+        let id = ICEStreamID(number())
+        streams.append(ICEStream(id: id, components: components, local: ICECredentials(random: &random)))
+        return id
     }
 
     /// Stops everything of a stream that is used no more; its sockets may be closed.
-    package mutating func removeStream(_ stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]) {}
-
-    /// Names a UDP socket of the caller's and its local address. One socket serves one component.
-    package mutating func addLocalHost(
-        _ endpoint: Endpoint, socket: SocketID, component: ICEComponentID, at now: Instant, actions: inout [ICEAction]
-    ) {}
-
-    /// Names a connection to a TURN server over TCP or TLS, to allocate by. Its bytes come to `receiveStream`.
-    package mutating func addTURNStream(
-        _ server: TURNServer, localEndpoint: Endpoint, socket: SocketID, component: ICEComponentID, at now: Instant,
-        actions: inout [ICEAction]
-    ) {}
-
-    /// Asks the servers, once all sockets have been added; `gatheringComplete` follows.
-    package mutating func gather(at now: Instant, actions: inout [ICEAction]) {}
+    package mutating func removeStream(_ stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]) {
+        let unused = Set(sockets.filter { $0.component.stream == stream }.map(\.id))
+        closeRelays(at: now, actions: &actions) { $0.component.stream == stream }
+        forget(unused)
+        streams.removeAll { $0.id == stream }
+        transactions.removeAll { transaction in
+            switch transaction.purpose {
+            case .check(let id, _), .consent(let id, _): id == stream
+            case .reflexive: false
+            }
+        }
+        settle(at: now, actions: &actions)
+    }
 
     /// The sockets given are gone (an interface went down): their candidates, pairs and allocations go too.
+    ///
+    /// New sockets are added with `addLocalHost`; a peer that does not trickle needs a `restart` to learn of them.
     package mutating func networkChanged(
-        lost sockets: Set<SocketID>, at now: Instant, actions: inout [ICEAction]
-    ) {}
+        lost lostSockets: Set<SocketID>, at now: Instant, actions: inout [ICEAction]
+    ) {
+        let lostRelays = relays.filter { lostSockets.contains($0.socket) }.map(\.id)
+        relays.removeAll { lostSockets.contains($0.socket) }
+        forget(lostSockets)
+        let bases = Set(lostSockets.map(ICEBase.socket) + lostRelays.map(ICEBase.relay))
+        drop(bases, at: now, actions: &actions)
+        settle(at: now, actions: &actions)
+    }
 
-    // MARK: What is said to the far side, and by it
+    /// Gives back TURN allocations and stops.
+    package mutating func close(at now: Instant, actions: inout [ICEAction]) {
+        closeRelays(at: now, actions: &actions) { _ in true }
+        streams = []
+        sockets = []
+        transactions = []
+        gatherQueue = []
+        reflexiveBindings = []
+    }
 
-    package func localCredentials(of stream: ICEStreamID) -> ICECredentials? { nil }
+    // MARK: What is said to the far side
 
-    /// Those gathered so far, most preferred first.
-    package func localCandidates(of stream: ICEStreamID) -> [ICECandidate] { [] }
+    package func localCredentials(of stream: ICEStreamID) -> ICECredentials? {
+        index(of: stream).map { streams[$0].local }
+    }
 
-    package var isGatheringComplete: Bool { false }
+    /// Those gathered so far, most preferred first. After a restart the same ones hold.
+    package func localCandidates(of stream: ICEStreamID) -> [ICECandidate] {
+        guard let index = index(of: stream) else { return [] }
+        return streams[index].localCandidates.map(\.candidate).filter(isTold)
+            .sorted { ($0.component, $1.priority) < ($1.component, $0.priority) }
+    }
 
-    /// Takes the far side's description. Credentials other than those known restart the stream (RFC 8445 §9).
-    package mutating func setRemote(
-        _ description: ICERemoteDescription, for stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]
-    ) {}
-
-    /// A candidate that trickled in.
-    package mutating func addRemoteCandidate(
-        _ candidate: ICECandidate, for stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]
-    ) {}
-
-    /// No more candidates will trickle in.
-    package mutating func endRemoteCandidates(
-        for stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]
-    ) {}
-
-    /// Restarts a stream from our side: new local credentials; media goes on by the old pair meanwhile.
-    package mutating func restart(_ stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]) {}
-
-    // MARK: What comes and goes
-
-    /// Shows a datagram to the agent.
-    package mutating func receive(
-        _ datagram: RawSpan, on socket: SocketID, from source: Endpoint, at now: Instant, actions: inout [ICEAction]
-    ) -> ICEReceipt { .notSTUN }
-
-    /// Bytes of a TURN server's connection, cut anyhow.
-    package mutating func receiveStream(
-        _ bytes: RawSpan, on socket: SocketID, at now: Instant, actions: inout [ICEAction]
-    ) {}
-
-    /// When `handle(timeoutAt:)` should next be called, if ever.
-    package var nextDeadline: Instant? { nil }
-
-    package mutating func handle(timeoutAt now: Instant, actions: inout [ICEAction]) {}
+    // MARK: Media
 
     /// How media goes out now: by the selected pair, during a restart by the former one, before nomination by the best
     /// valid one. Nil where nothing may be sent.
-    package func route(for component: ICEComponentID) -> ICERoute? { nil }
+    package func route(for component: ICEComponentID) -> ICERoute? {
+        guard let index = index(of: component.stream) else { return nil }
+        let stream = streams[index]
+        if let selection = stream.selection(of: component.component) { return selection.pair.route }
+        if let former = stream.former?.selections.first(where: { $0.component == component.component }) {
+            return former.pair.route
+        }
+        guard let pair = stream.checkList.bestValid(component.component) else { return nil }
+        return route(by: stream.checkList[pair].base, to: stream.checkList[pair].destination)
+    }
 
     /// Sends media by whatever route there is; false where there is none.
     package mutating func sendMedia(
         _ payload: RawSpan, for component: ICEComponentID, at now: Instant, actions: inout [ICEAction]
-    ) -> Bool { false }
+    ) -> Bool {
+        switch route(for: component) {
+        case .direct(let socket, let destination):
+            actions.append(.send(payload.array, from: socket, to: destination))
+            return true
+        case .relayed(let socket, let server, let peer):
+            guard
+                let index = relays.firstIndex(where: {
+                    $0.socket == socket && $0.client.server.endpoint == server && $0.component == component
+                })
+            else { return false }
+            var turnActions: [TURNAction] = []
+            relays[index].client.send(payload, to: peer, at: now, actions: &turnActions)
+            perform(turnActions, of: relays[index].id, at: now, actions: &actions)
+            return true
+        case nil:
+            return false
+        }
+    }
 
-    /// Gives back TURN allocations and stops.
-    package mutating func close(at now: Instant, actions: inout [ICEAction]) {}
+    func route(by base: ICEBase, to destination: Endpoint) -> ICERoute? {
+        switch base {
+        case .socket(let socket): return .direct(socket, to: destination)
+        case .relay(let id):
+            guard let relay = relays.first(where: { $0.id == id }) else { return nil }
+            return .relayed(relay.socket, server: relay.client.server.endpoint, peer: destination)
+        }
+    }
+
+    // MARK: Common ground
+
+    func index(of stream: ICEStreamID) -> Int? {
+        streams.firstIndex { $0.id == stream }
+    }
+
+    mutating func number() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    /// Sends STUN from a base.
+    mutating func send(
+        _ bytes: [UInt8], by base: ICEBase, to destination: Endpoint, at now: Instant, actions: inout [ICEAction]
+    ) {
+        switch base {
+        case .socket(let socket):
+            actions.append(.send(bytes, from: socket, to: destination))
+        case .relay(let id):
+            guard let index = relays.firstIndex(where: { $0.id == id }) else { return }
+            var turnActions: [TURNAction] = []
+            bytes.withUnsafeBytes {
+                relays[index].client.send($0.bytes, to: destination, at: now, actions: &turnActions)
+            }
+            perform(turnActions, of: id, at: now, actions: &actions)
+        }
+    }
+
+    /// Goes on with whatever a change made possible. Every public method that changes something ends with it.
+    mutating func settle(at now: Instant, actions: inout [ICEAction]) {
+        nominate(at: now)
+        pace(at: now, actions: &actions)
+        completeGathering(at: now, actions: &actions)
+        judge(at: now, actions: &actions)
+    }
+
+    private mutating func forget(_ unused: Set<SocketID>) {
+        sockets.removeAll { unused.contains($0.id) }
+        reflexiveBindings.removeAll { unused.contains($0.socket) }
+        let lostRelays = Set(relays.filter { unused.contains($0.socket) }.map(\.id))
+        gatherQueue.removeAll { task in
+            switch task {
+            case .reflexive(let socket, _): unused.contains(socket)
+            case .relay(let id): lostRelays.contains(id)
+            }
+        }
+        transactions.removeAll { transaction in
+            if case .reflexive(let socket) = transaction.purpose { unused.contains(socket) } else { false }
+        }
+    }
+
+    /// Candidates and pairs of these bases are no more.
+    mutating func drop(_ bases: Set<ICEBase>, at now: Instant, actions: inout [ICEAction]) {
+        transactions.removeAll { bases.contains($0.base) }
+        for index in streams.indices {
+            streams[index].localCandidates.removeAll { bases.contains($0.base) }
+            streams[index].checkList.removeAll { bases.contains($0.base) }
+            streams[index].former?.selections.removeAll { bases.contains($0.base) }
+            guard streams[index].selections.contains(where: { bases.contains($0.base) }) else { continue }
+            streams[index].selections.removeAll { bases.contains($0.base) }
+            streams[index].lastProgressAt = now
+            if streams[index].status == .connected {
+                streams[index].status = .disconnected
+                actions.append(.disconnected(streams[index].id))
+            }
+        }
+    }
+
+    private mutating func closeRelays(
+        at now: Instant, actions: inout [ICEAction], where isUnwanted: (Relay) -> Bool
+    ) {
+        for index in relays.indices where isUnwanted(relays[index]) {
+            var turnActions: [TURNAction] = []
+            relays[index].client.close(at: now, actions: &turnActions)
+            // The release is sent once; if it is lost, the allocation ends by itself.
+            for case .send(let bytes) in turnActions {
+                actions.append(.send(bytes, from: relays[index].socket, to: relays[index].client.server.endpoint))
+            }
+        }
+        relays.removeAll(where: isUnwanted)
+    }
 }

@@ -22,8 +22,12 @@ package struct ICEConfiguration: Sendable {
     package var consentInterval: Duration = .seconds(5)
     /// How long consent lasts without an answer (RFC 7675 §5.1).
     package var consentLifetime: Duration = .seconds(30)
-    /// How long the selected pair may be silent before the stream counts as disconnected.
-    package var disconnectedAfter: Duration = .seconds(8)
+    /// How long the selected pair may be silent before the stream counts as disconnected: two lost checks are no news.
+    package var disconnectedAfter: Duration = .seconds(13)
+    /// How long a list without a pair left to check still waits for one (RFC 8863 §4).
+    package var failurePatience: Duration = .milliseconds(39_500)
+    /// When `gatheringComplete` is told at the latest; what servers answer after that still becomes a candidate.
+    package var gatheringTimeout: Duration = .seconds(5)
     /// Pairs of all check lists together (RFC 8445 §6.1.2.5).
     package var pairLimit = 100
 
