@@ -29,10 +29,14 @@ struct Simulation {
     var now = Instant.zero + .seconds(1)
     var sides: [Side]
     var server: RelayServer?
+    /// Two ends between which nothing passes.
+    var blocked: (Endpoint, Endpoint)?
     /// The number of the one datagram that gets lost.
     var lostNumber: Int?
     /// Part of all datagrams that get lost, from a seed.
     var lossPerThousand = 0
+    /// Part of all datagrams of which some bytes are changed on the way.
+    var mutationsPerThousand = 0
     private(set) var sentCount = 0
     private var sockets: [SocketID: LocalSocket] = [:]
     private var flights: [Flight] = []
@@ -195,8 +199,28 @@ struct Simulation {
         sentCount += 1
         let isLost = sentCount == lostNumber || Int(random.next() % 1000) < lossPerThousand
         let source = sides[local.side].translator?.translate(local.endpoint, to: destination) ?? local.endpoint
-        guard !isLost, !sides[local.side].isCut else { return }
-        flights.append(Flight(due: now + delay, bytes: bytes, source: source, destination: destination))
+        guard !isLost, !sides[local.side].isCut, !isBlocked(source, destination) else { return }
+        flights.append(
+            Flight(due: now + delay, bytes: mutated(bytes), source: source, destination: destination))
+    }
+
+    private mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
+        guard mutationsPerThousand > 0, Int(random.next() % 1000) < mutationsPerThousand, !bytes.isEmpty else {
+            return bytes
+        }
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        if Int.random(in: 0...3, using: &random) == 0 {
+            bytes.removeLast(Int.random(in: 0...bytes.count, using: &random))
+        }
+        return bytes
+    }
+
+    private func isBlocked(_ source: Endpoint, _ destination: Endpoint) -> Bool {
+        guard let blocked else { return false }
+        return blocked == (source, destination) || blocked == (destination, source)
     }
 
     private mutating func deliver(_ flight: Flight) {

@@ -39,10 +39,12 @@ struct CheckList: Sendable {
         if !triggered.contains(id) { triggered.append(id) }
     }
 
-    /// The pair whose triggered check is due.
+    /// The pair whose triggered check is due. One that succeeded while it waited has no need of it any more; two sides that
+    /// checked nevertheless would trigger each other for ever.
     mutating func takeTriggered() -> Int? {
         while !triggered.isEmpty {
-            if let index = index(of: triggered.removeFirst()) { return index }
+            guard let index = index(of: triggered.removeFirst()) else { continue }
+            if pairs[index].state != .succeeded || pairs[index].isNominating { return index }
         }
         return nil
     }
