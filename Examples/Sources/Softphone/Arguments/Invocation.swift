@@ -33,7 +33,12 @@ enum Invocation: Sendable {
             }
             self = .call(words[0], options)
         case "answer": self = .answer(try Self.optionsAlone(rest, of: "answer"))
-        case "phone": self = .phone(try Self.optionsAlone(rest, of: "phone"))
+        case "phone":
+            let options = try Self.optionsAlone(rest, of: "phone")
+            guard !options.writesEvents else {
+                throw UsageError("phone is for people; type offhook call or offhook answer with --events json")
+            }
+            self = .phone(options)
         case "devices":
             guard rest.isEmpty || rest == ["--events", "json"] else {
                 throw UsageError("devices takes nothing but --events json; type: offhook devices")

@@ -26,9 +26,14 @@ import Offhook
 
     /// Calls the far end.
     func place() {
+        if case .mode(let mode) = station.options.video { place(mode) } else { place(nil) }
+    }
+
+    /// Calls the far end with this video mode; nil leaves it unset.
+    func place(_ mode: VideoMode?) {
         attempt = Task {
             do throws(CallError) {
-                if case .mode(let mode) = station.options.video { try await call.setVideoMode(mode) }
+                if let mode { try await call.setVideoMode(mode) }
                 try await call.start()
             } catch {
                 abandon(error)
@@ -43,12 +48,13 @@ import Offhook
             run(steps, since: .now)
             return
         }
-        attempt = Task { await accept() }
+        attempt = Task { await accept(modeForAnswer) }
     }
 
-    private func accept() async {
-        do {
-            if let mode = modeForAnswer { try await call.setVideoMode(mode) }
+    /// Takes the call with this video mode; nil leaves it unset.
+    func accept(_ mode: VideoMode?) async {
+        do throws(CallError) {
+            if let mode { try await call.setVideoMode(mode) }
             try await call.accept()
         } catch {
             abandon(error)
@@ -144,7 +150,7 @@ import Offhook
             case .transfer(let address): try await call.transfer(to: address)
             case .camera(let choice): try await station.camera.change(to: choice)
             case .ignore: try await call.ignore()
-            case .accept: await accept()
+            case .accept: await accept(modeForAnswer)
             case .deny(let reason): try await call.deny(reason)
             }
         } catch let error as CallError {
@@ -270,24 +276,14 @@ extension CallSession: CallDelegate {
                 switch station.options.addVideo {
                 case .accept(let mode): try await call.acceptVideo(mode)
                 case .deny: try await call.denyVideo()
-                case .ask: if let mode = await ask(direction) { try await call.acceptVideo(mode) }
+                case .ask:
+                    guard let mode = await station.askAboutVideo(call, direction) else { break }
+                    if mode == .disabled { try await call.denyVideo() } else { try await call.acceptVideo(mode) }
                 case .ignore: break
                 }
             } catch {
                 report(failure: error, of: "video request")
             }
-        }
-    }
-
-    /// Asks the person at the terminal; nil lets the request run out.
-    private func ask(_ direction: MediaDirection) async -> VideoMode? {
-        guard station.terminal.isInteractive else { return nil }
-        station.terminal.say("Type y to send and receive, r to receive only, n for neither.")
-        guard let line = await Keyboard.line() else { return nil }
-        switch line {
-        case "y": return .sendReceive
-        case "r": return .receiveOnly
-        default: return nil
         }
     }
 

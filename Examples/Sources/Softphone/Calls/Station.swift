@@ -37,6 +37,8 @@ import Offhook
         finished = []
     }
 
+    /// Asks a person whether video may be added: `disabled` denies it, nil lets the request run out.
+    var askAboutVideo: (Call, MediaDirection) async -> VideoMode? = { _, _ in nil }
     /// Called when a call is over.
     var onSessionEnd: () -> Void = {}
 
@@ -51,6 +53,17 @@ import Offhook
         traceFile = try options.traceFile.map { try TraceFile(path: $0) }
         (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
         prepareUser()
+        if terminal.isInteractive {
+            askAboutVideo = { [terminal] _, _ in
+                terminal.say("Type y to send and receive, r to receive only, n for neither, and Enter.")
+                switch await Keyboard.line() {
+                case "y": return .sendReceive
+                case "r": return .receiveOnly
+                case "n": return .disabled
+                default: return nil
+                }
+            }
+        }
     }
 
     private static func makeUser(_ options: Options, port: UInt16, trace: TraceFile?) throws -> (Client, User) {

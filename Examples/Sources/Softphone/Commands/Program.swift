@@ -13,8 +13,8 @@ package enum Program {
             case .answer(let options): return try await AnswerCommand.run(options)
             case .devices(let asJSON): return DevicesCommand.run(asJSON: asJSON)
             case .demo(let options): return try await DemoCommand.run(options)
-            case .phone, .report:
-                throw UsageError("this command is not there yet")
+            case .phone(let options): return try await PhoneCommand.run(options)
+            case .report(let path): return try ReportCommand.run(path)
             }
         } catch let error as UsageError {
             Terminal.complain("offhook: \(error)")

@@ -6,6 +6,8 @@ import Foundation
     let isInteractive: Bool
     private let isSilent: Bool
     private var liveLine = ""
+    /// Whether the live line is being typed on, so that nothing else may be written there.
+    private var isHeld = false
 
     /// - Parameter isSilent: writes nothing, where standard output is for events alone.
     init(isSilent: Bool = false) {
@@ -16,12 +18,25 @@ import Foundation
     /// Writes a line that stays.
     func say(_ text: String) {
         guard !isSilent else { return }
-        put((liveLine.isEmpty ? "" : "\r\u{1B}[K") + text + "\n" + liveLine)
+        put((isInteractive && !liveLine.isEmpty ? "\r\u{1B}[K" : "") + text + "\n" + (isInteractive ? liveLine : ""))
+    }
+
+    /// Keeps the live line for what a person types.
+    func holdLine(_ text: String) {
+        isHeld = true
+        liveLine = text
+        if isInteractive { put("\r\u{1B}[K" + text) }
+    }
+
+    /// Ends the line that was typed.
+    func releaseLine() {
+        isHeld = false
+        endLine()
     }
 
     /// Writes over the live line; where nobody watches, a line of its own.
     func show(_ text: String) {
-        guard !isSilent else { return }
+        guard !isSilent, !isHeld else { return }
         guard isInteractive else {
             put(text + "\n")
             return
@@ -32,9 +47,9 @@ import Foundation
 
     /// Ends the live line, which stays as it is.
     func endLine() {
-        guard !liveLine.isEmpty else { return }
+        guard !liveLine.isEmpty, !isHeld else { return }
         liveLine = ""
-        put("\n")
+        if isInteractive { put("\n") }
     }
 
     /// Writes a line to standard error.

@@ -1,0 +1,32 @@
+/// What the keys of `offhook phone` do.
+enum PhoneKey: Hashable, Sendable {
+    case call, callWithVideo, answer, answerWithVideo, deny, ignore, end
+    case hold, mute, video, transfer, join, camera, next, list, help, quit
+    case tone(Character)
+
+    /// The keys for people, in the order the help lists them.
+    static let all: [(key: Character, meaning: PhoneKey, words: String)] = [
+        ("c", .call, "call an address"), ("C", .callWithVideo, "call with video"),
+        ("a", .answer, "answer without video"),
+        ("v", .answerWithVideo, "answer with video; on a call: video on or off"),
+        ("d", .deny, "deny"), ("i", .ignore, "stop the ringing"), ("x", .end, "hang up"),
+        ("h", .hold, "hold, or go on"), ("m", .mute, "mute, or be heard again"),
+        ("t", .transfer, "transfer to an address"), ("j", .join, "transfer to the other call"),
+        ("o", .camera, "other camera"), ("n", .next, "next call"), ("l", .list, "list the calls"),
+        ("?", .help, "this help"), ("q", .quit, "quit"),
+    ]
+
+    /// What a key does with the chosen call in this state; nil for a key without a meaning.
+    init?(_ key: Character, isRinging: Bool) {
+        if "0123456789*#".contains(key) {
+            self = .tone(key)
+            return
+        }
+        guard let meaning = Self.all.first(where: { $0.key == key })?.meaning else { return nil }
+        self = meaning == .answerWithVideo && !isRinging ? .video : meaning
+    }
+
+    static var helpText: String {
+        (all.map { "  \($0.key)  \($0.words)" } + ["  0-9 * #  send the key's tone"]).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+/// A page of HTML, whole in itself, of one or more calls.
+struct ReportPage: Sendable {
+    let title: String
+    let samples: [StatisticsSample]
+
+    var html: String {
+        let calls = Dictionary(grouping: samples, by: \.call)
+        let order = samples.map(\.call).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let sections = order.map { Self.section($0, calls[$0] ?? []) }
+        return """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(Self.escaped(title))</title>
+            <style>
+            body { font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 900px; padding: 0 1em; color: #222 }
+            h2 { font-size: 1em; margin: 1.6em 0 0 } p { margin: .2em 0 }
+            svg { width: 100% } svg text { font-size: 11px; fill: #666 }
+            svg .grid { stroke: #ddd } svg polyline { fill: none; stroke-width: 1.6 }
+            span { margin-right: 1.2em } span i { display: inline-block; width: 1em; height: .25em; margin-right: .4em; vertical-align: middle }
+            table { border-collapse: collapse } td, th { padding: .2em .9em .2em 0; text-align: left }
+            </style></head><body>
+            <h1>\(Self.escaped(title))</h1>
+            \(sections.joined(separator: "\n"))
+            </body></html>
+
+            """
+    }
+
+    private static func section(_ call: String, _ samples: [StatisticsSample]) -> String {
+        let plots = plots(of: samples).compactMap(\.html)
+        return "<h1>\(escaped(call))</h1>\n\(table(samples))\n\(plots.joined(separator: "\n"))"
+    }
+
+    private static func table(_ samples: [StatisticsSample]) -> String {
+        guard let last = samples.last else { return "" }
+        let streams = [
+            ("sound sent", last.audio.sent), ("sound received", last.audio.received), ("video sent", last.video.sent),
+            ("video received", last.video.received),
+        ]
+        let rows = streams.filter { $0.1.codec != nil }.map { name, stream in
+            let size = stream.width.flatMap { width in stream.height.map { "\(Int(width))x\(Int($0))" } } ?? ""
+            let cells = [
+                name, stream.codec ?? "", stream.encrypted ?? "not encrypted", size, "\(Int(stream.packets))",
+                "\(Int(stream.lost))", String(format: "%.1f s", stream.frozenSeconds), "\(Int(stream.keyFrames))",
+            ]
+            return "<tr>" + cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
+        }
+        let heads = ["stream", "codec", "encryption", "size", "packets", "lost", "frozen", "key frames"]
+        return "<table><tr>" + heads.map { "<th>\($0)</th>" }.joined() + "</tr>\(rows.joined())</table>"
+    }
+
+    private static func plots(of samples: [StatisticsSample]) -> [Plot] {
+        let times = samples.map(\.time)
+        func line(
+            _ name: String, _ color: String, _ value: (StatisticsSample) -> Double?
+        ) -> Plot.Line { Plot.Line(name: name, color: color, values: samples.map(value)) }
+        func active(_ stream: StatisticsSample.Stream, _ value: Double) -> Double? { stream.codec == nil ? nil : value }
+        return [
+            Plot(
+                title: "Video bitrate", unit: "kbit/s", times: times,
+                lines: [
+                    line("sent", "#06c") { active($0.video.sent, $0.video.sent.bitrate / 1000) },
+                    line("aimed at", "#9bd") { active($0.video.sent, $0.video.sent.targetBitrate / 1000) },
+                    line("received", "#c50") { active($0.video.received, $0.video.received.bitrate / 1000) },
+                ]),
+            Plot(
+                title: "Pictures", unit: "a second", times: times,
+                lines: [
+                    line("sent", "#06c") { active($0.video.sent, $0.video.sent.frameRate) },
+                    line("received", "#c50") { active($0.video.received, $0.video.received.frameRate) },
+                ]),
+            Plot(
+                title: "Sound bitrate", unit: "kbit/s", times: times,
+                lines: [
+                    line("sent", "#06c") { active($0.audio.sent, $0.audio.sent.bitrate / 1000) },
+                    line("received", "#c50") { active($0.audio.received, $0.audio.received.bitrate / 1000) },
+                ]),
+            Plot(
+                title: "Loss", unit: "%", times: times,
+                lines: [
+                    line("sound sent", "#06c") { active($0.audio.sent, $0.audio.sent.lossFraction * 100) },
+                    line("sound received", "#c50") { active($0.audio.received, $0.audio.received.lossFraction * 100) },
+                    line("video sent", "#083") { active($0.video.sent, $0.video.sent.lossFraction * 100) },
+                    line("video received", "#808") { active($0.video.received, $0.video.received.lossFraction * 100) },
+                ]),
+            Plot(
+                title: "Delay", unit: "ms", times: times,
+                lines: [
+                    line("round trip", "#06c") {
+                        ($0.audio.sent.roundTrip ?? $0.video.sent.roundTrip).map { $0 * 1000 }
+                    },
+                    line("sound jitter", "#c50") { active($0.audio.received, $0.audio.received.jitter * 1000) },
+                    line("sound buffer", "#083") {
+                        active($0.audio.received, $0.audio.received.jitterBufferDelay * 1000)
+                    },
+                ]),
+        ]
+    }
+
+    static func escaped(_ text: String) -> String {
+        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+            .replacingOccurrences(of: ">", with: "&gt;").replacingOccurrences(of: "\"", with: "&quot;")
+    }
+}

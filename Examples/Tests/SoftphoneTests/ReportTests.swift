@@ -1,0 +1,79 @@
+import Foundation
+import Offhook
+import Testing
+
+@testable import Softphone
+
+@Suite struct `A report` {
+    private func file(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("report-\(UUID().uuidString)").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    /// A line as `--stats` writes it.
+    private func sample(at time: Double, call: String = "call-1") -> String {
+        var stream = StreamStatistics()
+        stream.codec = "vp8"
+        stream.bitrate = 500_000
+        let media = JSONValue.object(["sent": JSONValue(stream), "received": JSONValue(StreamStatistics())])
+        return JSONValue.object([
+            "time": .number(time), "call": .text(call), "state": "established", "quality": "good", "audio": media,
+            "video": media,
+        ]).line
+    }
+
+    @Test func `what the program samples can be read and plotted`() throws {
+        let path = try file((1...5).map { sample(at: Double($0)) }.joined(separator: "\n") + "\n")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+
+        let samples = try StatisticsSample.read(path: path)
+        let html = ReportPage(title: "<b>", samples: samples).html
+
+        #expect(samples.count == 5)
+        #expect(html.contains("&lt;b&gt;") && !html.contains("<b>"))
+        #expect(html.contains("Video bitrate"))
+        #expect(html.components(separatedBy: "<polyline").count > 3)
+        #expect(!html.contains("http"), "the page is whole in itself")
+    }
+
+    @Test func `a last line that was cut off is left out`() throws {
+        let path = try file(sample(at: 1) + "\n" + sample(at: 2).prefix(40))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+
+        #expect(try StatisticsSample.read(path: path).count == 1)
+    }
+
+    @Test(arguments: ["", "hello", "{}\n{}"])
+    func `a file of something else is refused`(text: String) throws {
+        let path = try file(text)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+
+        #expect(throws: FileFailure.self) { try StatisticsSample.read(path: path) }
+    }
+
+    @Test func `gaps stay gaps`() {
+        let runs = Plot.runs(of: [1, nil, nil, 2, 3, nil], at: [0, 1, 2, 3, 4, 5])
+
+        #expect(runs.map { $0.map(\.value) } == [[1], [2, 3]])
+    }
+
+    @Test(arguments: [(0.0, 1.0), (0.3, 0.5), (1, 1), (3, 5), (730, 1000), (2000, 2000)])
+    func `axes end at round numbers`(value: Double, ceiling: Double) {
+        #expect(abs(Plot.ceiling(above: value) - ceiling) < 1e-9)
+    }
+}
+
+@Suite struct `Keys of the phone` {
+    @Test func `each has one meaning and the help lists it`() {
+        #expect(Set(PhoneKey.all.map(\.key)).count == PhoneKey.all.count)
+        for entry in PhoneKey.all { #expect(PhoneKey.helpText.contains("  \(entry.key)  ")) }
+    }
+
+    @Test func `v answers a ringing call and switches the video of one that is up`() {
+        #expect(PhoneKey("v", isRinging: true) == .answerWithVideo)
+        #expect(PhoneKey("v", isRinging: false) == .video)
+        #expect(PhoneKey("5", isRinging: false) == .tone("5"))
+        #expect(PhoneKey("~", isRinging: false) == nil)
+    }
+}
