@@ -267,4 +267,66 @@ import Testing
         #expect(!isEarly)
         #expect(simulation.sides[0].actions.count { $0 == .gatheringComplete } == 1)
     }
+
+    @Test func `connects by TURN over connections where UDP does not get out`() throws {
+        var configuration = ICEConfiguration()
+        configuration.relayOnly = true
+        var simulation = Simulation(configuration, configuration)
+        simulation.server = RelayServer(endpoint: Simulation.server)
+        simulation.addStream()
+        for side in 0...1 { simulation.addTURNStream(side: side) }
+        simulation.gather()
+        simulation.exchange()
+
+        simulation.run(for: .seconds(20)) { $0.isConnected }
+
+        #expect(simulation.isConnected)
+        #expect(try #require(simulation.selected(0)).local.kind == .relayed)
+        try simulation.checkMedia()
+        simulation.run(for: .seconds(5))
+        try simulation.checkMedia()
+    }
+
+    @Test func `prefers IPv6, and falls back to IPv4 where it does not get through`() throws {
+        for isBroken in [false, true] {
+            var simulation = Simulation()
+            let ends = [Endpoint("[2001:db8::1]:6000"), Endpoint("[2001:db8::2]:6001")]
+            simulation.addStream()
+            for side in 0...1 {
+                simulation.addSocket(ends[side], side: side, ICEComponentID(simulation.sides[side].streams[0]))
+            }
+            if isBroken { simulation.blocked = (ends[0], ends[1]) }
+            simulation.gather()
+            simulation.exchange()
+
+            simulation.run(for: .seconds(20)) { $0.isConnected }
+
+            #expect(simulation.isConnected)
+            #expect(simulation.selected(0)?.remote.endpoint.address.isVersion4 == isBroken)
+            try simulation.checkMedia()
+        }
+    }
+
+    @Test func `link-local candidates are checked by the scope of our own`() throws {
+        var actions: [ICEAction] = []
+        var agent = ICEAgent(
+            configuration: ICEConfiguration(), role: .controlling, seed: 3, authenticator: Authenticator())
+        let stream = agent.addStream()
+        let scoped = IPAddress(version6High: 0xFE80 << 48, low: 1, scope: 3)
+        agent.addLocalHost(
+            Endpoint(scoped, 4000), socket: SocketID(1), component: ICEComponentID(stream), at: .zero, actions: &actions
+        )
+        let description = ICERemoteDescription(
+            credentials: ICECredentials(userFragment: "abcd", password: "abcdefghijklmnopqrstuvwx"),
+            candidates: [.host("[fe80::2]", 5000), .host("[2001:db8::2]", 5000)])
+
+        agent.setRemote(description, for: stream, at: .zero, actions: &actions)
+        agent.handle(timeoutAt: .zero + .milliseconds(60), actions: &actions)
+
+        let destinations = actions.compactMap { action in
+            if case .send(_, _, let destination) = action { destination } else { nil }
+        }
+        let expected = Endpoint(IPAddress(version6High: 0xFE80 << 48, low: 2, scope: 3), 5000)
+        #expect(destinations == [expected])
+    }
 }

@@ -59,6 +59,28 @@ import Testing
         try simulation.checkMedia()
     }
 
+    @Test func `a nomination after consent was lost brings the media back`() throws {
+        var simulation = Simulation()
+        simulation.connect()
+        let streams = simulation.sides.map { $0.streams[0] }
+        simulation.sides[0].isCut = true
+        simulation.run(for: .seconds(45)) {
+            $0.sides[1].actions.contains(.consentLost(ICEComponentID(streams[1])))
+                && $0.sides[0].actions.contains(.consentLost(ICEComponentID(streams[0])))
+        }
+        #expect(simulation.sides[1].agent.route(for: ICEComponentID(streams[1])) == nil)
+
+        // The controlling side starts over; the controlled one keeps its credentials, and only answers.
+        simulation.sides[0].isCut = false
+        let pair = ICECandidate.host("192.0.2.2", 4_999)
+        simulation.addSocket(Endpoint("192.0.2.2:4999"), side: 1, ICEComponentID(streams[1]))
+        simulation.trickle(pair, to: 0)
+        simulation.run(for: .seconds(10))
+
+        #expect(simulation.selected(1)?.local.endpoint == pair.endpoint)
+        try simulation.checkMedia()
+    }
+
     @Test func `one lost consent check is no news`() {
         var simulation = Simulation()
         simulation.connect()

@@ -24,6 +24,8 @@ struct Simulation {
     private struct LocalSocket {
         let side: Int
         let endpoint: Endpoint
+        /// A connection to the TURN server, which loses nothing.
+        var isStream = false
     }
 
     var now = Instant.zero + .seconds(1)
@@ -104,6 +106,20 @@ struct Simulation {
             agent.addLocalHost(endpoint, socket: socket, component: component, at: now, actions: &actions)
         }
         return socket
+    }
+
+    /// Gives a side a connection to the TURN server.
+    mutating func addTURNStream(side: Int) {
+        let socket = SocketID(UInt64(sockets.count + 1))
+        let local = Endpoint("192.0.2.\(side + 1):\(9000 + sockets.count)")
+        sockets[socket] = LocalSocket(side: side, endpoint: local, isStream: true)
+        let turnServer = TURNServer(
+            endpoint: Self.server, transport: .stream, username: "user", password: "secret")
+        let component = ICEComponentID(sides[side].streams[0])
+        step(side) { agent, now, actions in
+            agent.addTURNStream(
+                turnServer, localEndpoint: local, socket: socket, component: component, at: now, actions: &actions)
+        }
     }
 
     mutating func gather() {
@@ -234,6 +250,10 @@ struct Simulation {
             return
         }
         guard let (socket, side) = receiver(of: flight), !sides[side].isCut else { return }
+        if sockets[socket]?.isStream == true {
+            deliverStream(flight.bytes, on: socket, side: side)
+            return
+        }
         var receipt = ICEReceipt.handled
         step(side) { agent, now, actions in
             receipt = flight.bytes.withUnsafeBytes { bytes in
@@ -244,6 +264,21 @@ struct Simulation {
         case .handled: break
         case .notSTUN: sides[side].media.append(flight.bytes)
         case .relayedMedia(let range, _): sides[side].media.append(Array(flight.bytes[range]))
+        }
+    }
+
+    private mutating func deliverStream(_ bytes: [UInt8], on socket: SocketID, side: Int) {
+        let padded = bytes + [UInt8](repeating: 0, count: -bytes.count & 3)
+        let before = sides[side].actions.count
+        // In pieces, as a connection may bring it.
+        for start in stride(from: 0, to: padded.count, by: 7) {
+            let piece = Array(padded[start..<min(start + 7, padded.count)])
+            step(side) { agent, now, actions in
+                piece.withUnsafeBytes { agent.receiveStream($0.bytes, on: socket, at: now, actions: &actions) }
+            }
+        }
+        for case .relayedMedia(let payload, _) in sides[side].actions.dropFirst(before) {
+            sides[side].media.append(payload)
         }
     }
 

@@ -79,6 +79,12 @@ struct CandidatePair: Sendable {
     }
 }
 
+/// What makes a pair the same one.
+struct PairEnds: Hashable, Sendable {
+    var base: ICEBase
+    var remote: Endpoint
+}
+
 struct PairFoundation: Hashable, Sendable {
     var local: String
     var remote: String

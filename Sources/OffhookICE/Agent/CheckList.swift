@@ -13,10 +13,6 @@ struct CheckList: Sendable {
         pairs.firstIndex { $0.id == id }
     }
 
-    func contains(_ base: ICEBase, _ destination: ICECandidate) -> Bool {
-        pairs.contains { $0.base == base && $0.remote.endpoint == destination.endpoint }
-    }
-
     mutating func insert(_ pair: CandidatePair) {
         pairs.insert(pair, at: pairs.firstIndex { $0.priority < pair.priority } ?? pairs.count)
     }

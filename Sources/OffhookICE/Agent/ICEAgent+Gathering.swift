@@ -160,11 +160,15 @@ extension ICEAgent {
             endpoint: relayed, kind: .relayed,
             // Where our addresses are to stay unknown, so is this one (RFC 8445 §5.1.1.4, RFC 8828 §3).
             related: configuration.relayOnly
-                ? Endpoint(IPAddress(version4: 0), 0) : mapped ?? relay.localEndpoint.withoutScope)
+                ? Endpoint(Self.unspecified(like: relayed.address), 0) : mapped ?? relay.localEndpoint.withoutScope)
         if let mapped, server.transport == .udp, !configuration.relayOnly {
             learnReflexive(mapped, of: relay.socket, from: server.endpoint, at: now, actions: &actions)
         }
         add(LocalCandidate(candidate: candidate, base: .relay(relay.id)), to: index, at: now, actions: &actions)
+    }
+
+    private static func unspecified(like address: IPAddress) -> IPAddress {
+        address.isVersion4 ? IPAddress(version4: 0) : IPAddress(version6High: 0, low: 0)
     }
 
     private mutating func add(

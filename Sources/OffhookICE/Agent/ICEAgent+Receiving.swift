@@ -206,11 +206,13 @@ extension ICEAgent {
             if streams[index].remoteCandidates.count >= Self.candidateLimit {
                 let oldest = streams[index].remoteCandidates.firstIndex { $0.kind == .peerReflexive }
                 guard let oldest else { return nil }
-                streams[index].remoteCandidates.remove(at: oldest)
+                let forgotten = streams[index].remoteCandidates.remove(at: oldest)
+                streams[index].paired.remove(PairEnds(base: check.base, remote: forgotten.endpoint))
             }
             streams[index].remoteCandidates.append(remote)
         }
         let new = pair(local, remote)
+        streams[index].paired.insert(PairEnds(base: check.base, remote: source))
         streams[index].checkList.insert(new)
         streams[index].checkList.trim(to: max(configuration.pairLimit / max(streams.count, 1), 1), keeping: new.id)
         streams[index].lastProgressAt = now

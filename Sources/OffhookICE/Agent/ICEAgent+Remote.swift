@@ -87,22 +87,25 @@ extension ICEAgent {
 
     /// Pairs what is new (RFC 8445 §6.1.2; RFC 8838 §12 for what comes late).
     mutating func formPairs(of index: Int, at now: Instant, actions: inout [ICEAction]) {
-        let stream = streams[index]
-        guard stream.remote != nil else { return }
+        guard streams[index].remote != nil else { return }
+        let (locals, remotes) = (streams[index].localCandidates, streams[index].remoteCandidates)
         var found: [CandidatePair] = []
-        for local in stream.localCandidates where local.formsPairs && isTold(local.candidate) {
-            for remote in stream.remoteCandidates
-            where Self.fit(local.candidate, remote) && !stream.checkList.contains(local.base, remote) {
-                found.append(pair(local, remote))
+        for local in locals where local.formsPairs && isTold(local.candidate) {
+            for remote in remotes where Self.fit(local.candidate, remote) {
+                // What the limit has dropped once does not come back.
+                let ends = PairEnds(base: local.base, remote: remote.endpoint)
+                if streams[index].paired.insert(ends).inserted { found.append(pair(local, remote)) }
             }
         }
         guard !found.isEmpty else { return }
         streams[index].lastProgressAt = now
-        if stream.status == .failed { streams[index].status = .checking }
+        if streams[index].status == .failed { streams[index].status = .checking }
         // Component 1 first, then by preference (RFC 8445 §6.1.2.6).
         found.sort { ($0.component, $1.priority) < ($1.component, $0.priority) }
         for pair in found { insert(pair, into: index) }
-        for pair in found { permit(pair, at: now, actions: &actions) }
+        for pair in found where streams[index].checkList.index(of: pair.id) != nil {
+            permit(pair, at: now, actions: &actions)
+        }
     }
 
     private mutating func insert(_ pair: CandidatePair, into index: Int) {

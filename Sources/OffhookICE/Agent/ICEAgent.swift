@@ -212,6 +212,7 @@ package struct ICEAgent: Sendable {
         for index in streams.indices {
             streams[index].localCandidates.removeAll { bases.contains($0.base) }
             streams[index].checkList.removeAll { bases.contains($0.base) }
+            streams[index].paired = streams[index].paired.filter { !bases.contains($0.base) }
             streams[index].former?.selections.removeAll { bases.contains($0.base) }
             guard streams[index].selections.contains(where: { bases.contains($0.base) }) else { continue }
             streams[index].selections.removeAll { bases.contains($0.base) }

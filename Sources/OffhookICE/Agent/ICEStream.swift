@@ -62,6 +62,8 @@ struct ICEStream: Sendable {
     var localCandidates: [LocalCandidate] = []
     var remoteCandidates: [ICECandidate] = []
     var checkList = CheckList()
+    /// Ends that have been paired, whether or not the pair is still in the list.
+    var paired: Set<PairEnds> = []
     var selections: [Selection] = []
     var former: FormerGeneration?
     var earlyChecks: [EarlyCheck] = []
@@ -102,6 +104,7 @@ struct ICEStream: Sendable {
         remoteIsComplete = false
         remoteCandidates = []
         checkList = CheckList()
+        paired = []
         selections = []
         earlyChecks = []
         firstValidAt = [:]
