@@ -225,6 +225,26 @@ import Testing
         #expect(!simulation.sides[0].actions.contains(.consentLost(ICEComponentID(stream))))
     }
 
+    @Test func `a restart that the far side refused is taken back`() throws {
+        var simulation = Simulation()
+        simulation.connect()
+        let stream = simulation.sides[0].streams[0]
+        let credentials = simulation.sides[0].agent.localCredentials(of: stream)
+
+        simulation.step(0) { agent, now, actions in agent.restart(stream, at: now, actions: &actions) }
+        let restarted = simulation.sides[0].agent.localCredentials(of: stream)
+        simulation.run(for: .seconds(1))
+        simulation.step(0) { agent, now, actions in agent.abandonRestart(stream, at: now, actions: &actions) }
+        simulation.exchange()
+        simulation.run(for: .seconds(60))
+
+        #expect(restarted != credentials)
+        #expect(simulation.sides[0].agent.localCredentials(of: stream) == credentials)
+        #expect(!simulation.sides[1].actions.contains(.restarted(simulation.sides[1].streams[0])))
+        #expect(!simulation.sides.contains { $0.actions.contains(.disconnected($0.streams[0])) })
+        try simulation.checkMedia()
+    }
+
     // MARK: Peers of other kinds
 
     @Test func `of an aggressive peer's many nominations the best pair wins`() throws {

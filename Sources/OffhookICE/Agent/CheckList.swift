@@ -60,6 +60,16 @@ struct CheckList: Sendable {
         pairs.firstIndex { $0.component == component && $0.isValid }
     }
 
+    /// No check is under way any more, and none was asked for.
+    mutating func stopChecks() {
+        triggered = []
+        for index in pairs.indices {
+            pairs[index].isNominating = false
+            pairs[index].isNominatedOnSuccess = false
+            if pairs[index].state == .inProgress { pairs[index].state = pairs[index].isValid ? .succeeded : .waiting }
+        }
+    }
+
     /// After our role changed (RFC 8445 §7.3.1.1).
     mutating func setRole(_ role: ICERole) {
         for index in pairs.indices {

@@ -55,6 +55,16 @@ extension ICEAgent {
         settle(at: now, actions: &actions)
     }
 
+    /// The far side refused the description that a `restart` was for: all is as before it.
+    ///
+    /// Without effect where no pair was selected before the restart, or one already is after it.
+    package mutating func abandonRestart(_ stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]) {
+        guard let index = index(of: stream), streams[index].resumeFormerGeneration() else { return }
+        transactions.removeAll { if case .check(stream, _) = $0.purpose { true } else { false } }
+        streams[index].checkList.setRole(role)
+        settle(at: now, actions: &actions)
+    }
+
     private mutating func startGeneration(of index: Int) {
         let id = streams[index].id
         transactions.removeAll { if case .check(id, _) = $0.purpose { true } else { false } }

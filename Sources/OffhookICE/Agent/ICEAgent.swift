@@ -214,6 +214,7 @@ package struct ICEAgent: Sendable {
             streams[index].checkList.removeAll { bases.contains($0.base) }
             streams[index].paired = streams[index].paired.filter { !bases.contains($0.base) }
             streams[index].former?.selections.removeAll { bases.contains($0.base) }
+            streams[index].former?.checkList.removeAll { bases.contains($0.base) }
             guard streams[index].selections.contains(where: { bases.contains($0.base) }) else { continue }
             streams[index].selections.removeAll { bases.contains($0.base) }
             streams[index].lastProgressAt = now

@@ -39,6 +39,10 @@ struct EarlyCheck: Sendable {
 /// What still works of the time before a restart (RFC 8445 §9).
 struct FormerGeneration: Sendable {
     var local: ICECredentials
+    var remote: ICECredentials?
+    var remoteCandidates: [ICECandidate]
+    var checkList: CheckList
+    var paired: Set<PairEnds>
     var selections: [Selection]
 }
 
@@ -97,7 +101,9 @@ struct ICEStream: Sendable {
         if !selections.isEmpty {
             // Components that were not yet selected keep what they had before.
             let older = former?.selections.filter { selection(of: $0.component) == nil } ?? []
-            former = FormerGeneration(local: local, selections: selections + older)
+            former = FormerGeneration(
+                local: local, remote: remote, remoteCandidates: remoteCandidates, checkList: checkList, paired: paired,
+                selections: selections + older)
         }
         local = credentials
         remote = nil
@@ -109,5 +115,20 @@ struct ICEStream: Sendable {
         earlyChecks = []
         firstValidAt = [:]
         if status == .failed { status = .idle }
+    }
+
+    /// Takes a restart back, as long as nothing came of it; false where there is nothing to go back to.
+    mutating func resumeFormerGeneration() -> Bool {
+        guard let former, selections.isEmpty else { return false }
+        local = former.local
+        remote = former.remote
+        remoteCandidates = former.remoteCandidates
+        checkList = former.checkList
+        checkList.stopChecks()
+        paired = former.paired
+        selections = former.selections
+        earlyChecks = []
+        self.former = nil
+        return true
     }
 }
