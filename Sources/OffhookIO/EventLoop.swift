@@ -30,7 +30,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private var sources = SourceTable()
     private var timers = TimerHeap()
     private var packets = PacketPool()
-    private var batch = ReceiveBatch()
+    let batch = ReceiveBatch()
     private var portTurn = 0
     /// The thread has closed everything; nothing can be watched or timed any more.
     private var hasClosed = false
@@ -156,31 +156,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return portTurn & 0xFFFF
     }
 
-    /// Receives into the shared room; the functions below give what was received until the next call.
-    func receivePackets(_ descriptor: Int32, limit: Int) -> Int {
-        batch.receivePackets(descriptor, limit: limit, pool: &packets)
-    }
-
-    func receiveLarge(_ descriptor: Int32) -> Int {
-        batch.receiveLarge(descriptor)
-    }
-
-    func takeReceivedPacket(_ index: Int) -> PacketBuffer? {
-        batch.takePacket(index, pool: &packets)
-    }
-
-    func largeBytes(ofReceived index: Int) -> [UInt8] {
-        batch.largeBytes(index)
-    }
-
-    func remote(ofReceived index: Int) -> Endpoint? {
-        batch.remote(index)
-    }
-
-    func local(ofReceived index: Int) -> IPAddress? {
-        batch.local(index)
-    }
-
     /// Room that streams read into, until the body returns.
     func withStreamRoom<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
         assertOnLoop()
@@ -273,7 +248,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             }
             if isStopping { break }
             let count = clinux_wait(epoll, events, Int32(capacity), maySleep ? timeout : 0)
-            if maySleep { queue.withLock { $0.isAsleep = false } }
             for index in 0..<max(0, Int(count)) {
                 let id = events[index].data.u64
                 if id == .max {
@@ -296,7 +270,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     private func runJobs(_ jobs: inout [Job]) {
-        queue.withLock { queue in swap(&queue.jobs, &jobs) }
+        queue.withLock { queue in
+            queue.isAsleep = false
+            if !queue.jobs.isEmpty { swap(&queue.jobs, &jobs) }
+        }
+        guard !jobs.isEmpty else { return }
         for job in jobs { perform(job) }
         jobs.removeAll(keepingCapacity: true)
     }

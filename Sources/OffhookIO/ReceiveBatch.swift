@@ -3,31 +3,36 @@ internal import OffhookBasics
 
 /// Where an event loop's sockets receive datagrams: packet buffers for media, large room for SIP, shared by all sockets
 /// of the loop since only one reads at a time.
-struct ReceiveBatch: ~Copyable {
+///
+/// It holds pointers and not arrays, which a class would check for exclusive access several times a packet.
+final class ReceiveBatch {
     static let packetCount = 32
     static let largeCount = 4
     static let largeSize = 65_536
 
-    // Fixed addresses that the kernel writes to; each slot's `base` points into the buffer of the same index, whose
-    // storage lives as long as the buffer does.
+    // Fixed addresses that the kernel writes to. Each `base` points into the buffer of
+    // the same index, whose storage lives as long as the buffer does.
     private let slots: UnsafeMutablePointer<clinux_datagram>
+    private let buffers: UnsafeMutablePointer<PacketBuffer>
     private var large: UnsafeMutableRawPointer?
-    private var buffers: [PacketBuffer] = []
 
     init() {
         slots = .allocate(capacity: Self.packetCount)
         slots.initialize(repeating: clinux_datagram(), count: Self.packetCount)
+        buffers = .allocate(capacity: Self.packetCount)
+        for index in 0..<Self.packetCount { (buffers + index).initialize(to: PacketBuffer()) }
     }
 
     deinit {
         slots.deallocate()
+        buffers.deinitialize(count: Self.packetCount)
+        buffers.deallocate()
         large?.deallocate()
     }
 
     /// Receives up to `limit` packets; gives how many, or -1 with `errno` set.
-    mutating func receivePackets(_ descriptor: Int32, limit: Int, pool: inout PacketPool) -> Int {
+    func receivePackets(_ descriptor: Int32, limit: Int) -> Int {
         let limit = min(limit, Self.packetCount)
-        while buffers.count < limit { buffers.append(pool.take()) }
         for index in 0..<limit {
             buffers[index].withWholeBuffer { room in
                 slots[index].base = room.baseAddress
@@ -38,17 +43,17 @@ struct ReceiveBatch: ~Copyable {
         return Int(clinux_receive(descriptor, slots, UInt32(limit)))
     }
 
-    /// The packet in a slot, whose place a fresh one takes; nil where it was larger than a buffer.
-    mutating func takePacket(_ index: Int, pool: inout PacketPool) -> PacketBuffer? {
+    /// The packet in a slot, whose place an empty one takes; nil where it was larger than a buffer.
+    func takePacket(_ index: Int, replacement: () -> PacketBuffer) -> PacketBuffer? {
         guard slots[index].truncated == 0 else { return nil }
         let packet = buffers[index]
         packet.count = slots[index].count
-        buffers[index] = pool.take()
+        buffers[index] = replacement()
         return packet
     }
 
     /// Receives a few datagrams of any size; gives how many, or -1 with `errno` set.
-    mutating func receiveLarge(_ descriptor: Int32) -> Int {
+    func receiveLarge(_ descriptor: Int32) -> Int {
         let room = large ?? .allocate(byteCount: Self.largeSize * Self.largeCount, alignment: 16)
         large = room
         for index in 0..<Self.largeCount {

@@ -212,15 +212,16 @@ package final class UDPSocket: @unchecked Sendable {
     }
 
     private func receivePackets(_ handler: (PacketBuffer, Endpoint, IPAddress?) -> Void) {
+        let (loop, batch) = (loop, loop.batch)
         // A sparse socket has one packet waiting: a small first read spares setting up a large one.
         for limit in [4, ReceiveBatch.packetCount - 4] {
             guard let descriptor else { return }
-            let count = loop.receivePackets(descriptor, limit: limit)
+            let count = batch.receivePackets(descriptor, limit: limit)
+            counters.received += max(0, count)
             for index in 0..<max(0, count) {
-                guard self.descriptor != nil, let from = loop.remote(ofReceived: index) else { break }
-                counters.received += 1
-                let to = loop.local(ofReceived: index)
-                guard let packet = loop.takeReceivedPacket(index) else {
+                guard self.descriptor != nil, let from = batch.remote(index) else { return }
+                let to = batch.local(index)
+                guard let packet = batch.takePacket(index, replacement: loop.takePacket) else {
                     counters.oversized += 1
                     continue
                 }
@@ -232,11 +233,12 @@ package final class UDPSocket: @unchecked Sendable {
 
     private func receiveDatagrams(_ handler: ([UInt8], Endpoint, IPAddress?) -> Void) {
         guard let descriptor else { return }
-        let count = loop.receiveLarge(descriptor)
+        let batch = loop.batch
+        let count = batch.receiveLarge(descriptor)
+        counters.received += max(0, count)
         for index in 0..<max(0, count) {
-            guard self.descriptor != nil, let from = loop.remote(ofReceived: index) else { break }
-            counters.received += 1
-            handler(loop.largeBytes(ofReceived: index), from, loop.local(ofReceived: index))
+            guard self.descriptor != nil, let from = batch.remote(index) else { return }
+            handler(batch.largeBytes(index), from, batch.local(index))
         }
     }
 

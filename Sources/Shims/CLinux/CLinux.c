@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <limits.h>
 #include <linux/errqueue.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -76,8 +77,16 @@ int clinux_name_thread(const char *name) {
 }
 
 int clinux_wait(int epoll, struct epoll_event *events, int capacity, int64_t nanoseconds) {
-    struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-    return epoll_pwait2(epoll, events, capacity, nanoseconds < 0 ? NULL : &timeout, NULL);
+    // Kernels before 5.11, and sandboxes that do not know the call, have only the one that counts milliseconds.
+    static _Atomic int is_missing;
+    if (!is_missing) {
+        struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+        int count = epoll_pwait2(epoll, events, capacity, nanoseconds < 0 ? NULL : &timeout, NULL);
+        if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return count;
+        is_missing = 1;
+    }
+    int64_t milliseconds = nanoseconds < 0 ? -1 : nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
+    return epoll_wait(epoll, events, capacity, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
 
 // Making sockets
