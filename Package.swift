@@ -79,7 +79,7 @@ let package = Package(
                 "OffhookBasics", "OffhookMedia", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto",
                 "OffhookEngine", "OffhookIO", "OffhookCodecs", "OffhookDevices",
             ]),
-        library("OffhookTestKit", ["Offhook", "OffhookBasics", "OffhookMedia"]),
+        library("OffhookTestKit", ["Offhook", "OffhookBasics", "OffhookMedia", "OffhookIO", "OffhookCodecs"]),
 
         tests("OffhookBasicsTests", ["OffhookBasics"]),
         tests("OffhookMediaTests", ["OffhookMedia"]),
@@ -101,5 +101,6 @@ let package = Package(
         .executableTarget(
             name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
+        tests("OffhookTestKitTests", ["OffhookTestKit", "Offhook", "OffhookDevices", "OffhookBasics"]),
     ]
 )

@@ -11,6 +11,11 @@ package final class CodecPool: Sendable {
 
     package init() {}
 
+    /// Returns when what was handed to the codecs before is done.
+    package func drained() async {
+        await withCheckedContinuation { continuation in queue.async(flags: .barrier) { continuation.resume() } }
+    }
+
     func makeQueue(_ name: String) -> DispatchQueue {
         DispatchQueue(label: "offhook.codecs.\(name)", target: queue)
     }

@@ -34,12 +34,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private var portTurn = 0
     /// The thread has closed everything; nothing can be watched or timed any more.
     private var hasClosed = false
+    /// What stands in for the kernel in a simulation; nil where sockets and time are real.
+    let kernel: SimulatedKernel?
     private let streamRoom = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     private var lastIdentifier: UInt64 = 0
 
     /// Starts the thread.
-    package init(name: String = "offhook-loop") throws(IOError) {
+    ///
+    /// - Parameter kernel: what gives time and carries datagrams in a simulation; time passes by ``advance(upTo:)`` alone.
+    package init(name: String = "offhook-loop", kernel: SimulatedKernel? = nil) throws(IOError) {
         self.name = name
+        self.kernel = kernel
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw IOError(errno: errno, doing: "make an event loop") }
         wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
@@ -63,9 +68,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         streamRoom.deallocate()
     }
 
-    /// The monotonic clock, from any thread.
+    /// The monotonic clock, or the simulation's, from any thread.
     package var now: Instant {
-        Self.now
+        kernel?.now ?? Self.now
     }
 
     /// The monotonic clock, from any thread.
@@ -122,6 +127,20 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
         guard let ending = thread.withLock({ thread in thread.take() }) else { return }
         pthread_join(ending, nil)
+    }
+
+    /// In a simulation, lets time pass to the next timer and fires it; gives false, with the time at `limit`, where no
+    /// timer is due by then. On the loop's thread only.
+    package func advance(upTo limit: Instant) -> Bool {
+        assertOnLoop()
+        guard let kernel else { return false }
+        guard let next = timers.nextDeadline, next <= limit else {
+            kernel.setNow(limit)
+            return false
+        }
+        kernel.setNow(next)
+        fireTimers()
+        return true
     }
 
     // MARK: Executor
@@ -239,7 +258,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         while !isStopping {
             fireTimers()
             runJobs(&jobs)
-            let timeout = timers.nextDeadline.map { max(0, ($0 - now).inNanoseconds) } ?? -1
+            let timeout = timers.nextDeadline.map { wait(until: $0) } ?? -1
             // Who submits after this finds us asleep and wakes us.
             let maySleep = queue.withLock { queue in
                 isStopping = queue.isStopping && queue.jobs.isEmpty
@@ -261,6 +280,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         end(&jobs)
     }
 
+    /// Nanoseconds to sleep; for ever (-1) where time is a simulation's, which wakes the loop when it moves on.
+    private func wait(until deadline: Instant) -> Int64 {
+        let duration = max(0, (deadline - now).inNanoseconds)
+        return kernel == nil || duration == 0 ? duration : -1
+    }
+
     private func fireTimers() {
         guard let first = timers.nextDeadline else { return }
         let now = now
@@ -280,6 +305,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     private func perform(_ job: Job) {
+        kernel?.countActivity()
         switch job {
         case .closure(let body): body()
         case .executor(let job):
@@ -290,6 +316,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private func end(_ jobs: inout [Job]) {
         hasClosed = true
         for source in sources.removeAll() { source.loopDidEnd() }
+        kernel?.end()
         timers.removeAll()
         packets = PacketPool()
         Glibc.close(epoll)

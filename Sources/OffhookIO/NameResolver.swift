@@ -72,6 +72,16 @@ package final class NameResolver: @unchecked Sendable {
             loop.schedule(at: .zero) { completion(.failure(fault)) }
             return
         }
+        if let kernel = loop.kernel {
+            let transport = query.transport ?? (query.isSecure ? .tls : .udp)
+            let port = query.port ?? (query.isSecure ? 5061 : 5060)
+            let found = kernel.addresses?(query.host) ?? []
+            let targets = found.map { Target(transport: transport, endpoint: Endpoint($0, port)) }
+            loop.schedule(at: .zero) {
+                completion(targets.isEmpty ? .failure(.noAddress(of: query.host)) : .success(targets))
+            }
+            return
+        }
         let random = SeededRandom(seed: random.next())
         Resolution(self, ServerSearch(query, supported: transports, random: random), completion).start()
     }
@@ -83,6 +93,9 @@ package final class NameResolver: @unchecked Sendable {
             loop.schedule(at: .zero) { completion(.success([address])) }
         } else if let fault = Self.fault(in: host) {
             loop.schedule(at: .zero) { completion(.failure(fault)) }
+        } else if let kernel = loop.kernel {
+            let found = kernel.addresses?(host) ?? []
+            loop.schedule(at: .zero) { completion(found.isEmpty ? .failure(.noAddress(of: host)) : .success(found)) }
         } else {
             channel.ask(.addresses(host)) { answer in
                 switch answer {

@@ -55,7 +55,7 @@ package final class UDPSocket: @unchecked Sendable {
     /// Called when an ICMP message says that a datagram did not arrive: where it was sent, where that is known, and why.
     package var errorHandler: ((_ destination: Endpoint?, _ error: IOError) -> Void)?
 
-    // Everything below is the loop thread's alone; nil once closed.
+    // Everything below is the loop thread's alone. `reception` is nil once closed; a simulated socket has no descriptor.
     private let loop: EventLoop
     private var descriptor: Int32?
     private var source: SourceID?
@@ -68,6 +68,15 @@ package final class UDPSocket: @unchecked Sendable {
         on loop: EventLoop, boundTo endpoint: Endpoint, options: Options = Options(), reception: Reception
     ) throws(IOError) {
         loop.assertOnLoop()
+        if let kernel = loop.kernel {
+            localEndpoint = try kernel.freeEndpoint(for: endpoint)
+            self.loop = loop
+            self.reception = reception
+            version = endpoint.address.socketVersion
+            segmentsBursts = false
+            kernel.bind(self, to: localEndpoint)
+            return
+        }
         let descriptor = try Self.open(boundTo: endpoint, options: options)
         var local = clinux_endpoint()
         guard clinux_local(descriptor, &local) == 0, let localEndpoint = local.endpoint else {
@@ -152,6 +161,7 @@ package final class UDPSocket: @unchecked Sendable {
     @discardableResult
     package func send(_ packets: [PacketBuffer], to destination: Endpoint) -> Int {
         loop.assertOnLoop()
+        if loop.kernel != nil { return packets.count { send($0, to: destination) == .sent } }
         guard let descriptor else { return 0 }
         let burst = DatagramBurst(packets, to: destination)
         var start = 0
@@ -169,6 +179,11 @@ package final class UDPSocket: @unchecked Sendable {
     private func send(_ bytes: UnsafeRawBufferPointer, to destination: Endpoint, from source: IPAddress?) -> SendOutcome
     {
         loop.assertOnLoop()
+        if let kernel = loop.kernel, reception != nil {
+            counters.sent += 1
+            kernel.transmit?(Array(bytes), Endpoint(source ?? localEndpoint.address, localEndpoint.port), destination)
+            return .sent
+        }
         guard let descriptor else { return .failed(EBADF) }
         var datagram = clinux_datagram()
         // The kernel only reads what is sent.
@@ -206,9 +221,29 @@ package final class UDPSocket: @unchecked Sendable {
     /// Closes the descriptor; no handler is called any more. Doing it twice is harmless.
     package func close() {
         loop.assertOnLoop()
-        guard let descriptor else { return }
-        if let source { loop.remove(source, descriptor: descriptor) }
+        guard reception != nil else { return }
+        loop.kernel?.release(localEndpoint)
+        if let source, let descriptor { loop.remove(source, descriptor: descriptor) }
         loopDidEnd()
+    }
+
+    /// Takes a datagram that came by a simulated network.
+    func receive(_ bytes: [UInt8], from remote: Endpoint) {
+        counters.received += 1
+        switch reception {
+        case .packets(let handler):
+            guard bytes.count <= PacketBuffer.capacity else {
+                counters.oversized += 1
+                return
+            }
+            let packet = loop.takePacket()
+            packet.assign(bytes)
+            handler(packet, remote, localEndpoint.address)
+        case .datagrams(let handler):
+            handler(bytes, remote, localEndpoint.address)
+        case nil:
+            break
+        }
     }
 
     private func receivePackets(_ handler: (PacketBuffer, Endpoint, IPAddress?) -> Void) {

@@ -35,6 +35,9 @@ final class DelegateQueue: Sendable {
         if mustStart { queue.async { self.runNext() } }
     }
 
+    /// Whether there is news that the app has not been told to the end.
+    var hasBacklog: Bool { state.withLock { $0.isRunning } }
+
     // One job a turn, so that the app's own work on the queue gets its share.
     private func runNext() {
         if let job = state.withLock({ $0.next() }) { job() }

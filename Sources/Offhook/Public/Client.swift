@@ -41,6 +41,9 @@ public final class Client: Sendable {
     /// The accounts, in the order they were made.
     public var users: [User] { front.users }
 
+    /// Whether there is news that delegates have not heard to the end.
+    package var hasNewsBacklog: Bool { front.delegateQueue.hasBacklog }
+
     /// Makes an account. Nothing is sent before ``User/start()``.
     ///
     /// - Throws: `invalidArgument` where the address or the server does not parse.

@@ -71,6 +71,7 @@ extension EngineHost: CallBackend {
         for user in accounts.keys { await stopUser(user) }
         await answersToRequests(upTo: Self.farewell)
         close()
+        guard ownsLoop else { return }
         let loop = loop
         // The loop waits for its thread to end, so that another thread must ask for it.
         await Task.detached { loop.shutdown() }.value
@@ -78,15 +79,6 @@ extension EngineHost: CallBackend {
 
     /// How long a far end may take to answer the BYE of a call that a shutdown ends.
     private static let farewell = Duration.seconds(2)
-
-    /// Waits until nothing that was sent is unanswered: what has not gone out would be lost with the sockets.
-    private func answersToRequests(upTo limit: Duration) async {
-        let deadline = loop.now + limit
-        while engine.hasUnansweredRequests, loop.now < deadline {
-            // Cancelled or not, what is under way is waited for.
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-    }
 
     // MARK: Calls
 

@@ -74,7 +74,7 @@ extension EngineHost {
             needsKeyFrame: { [weak self] in
                 self?.submit { engine, now in engine.requestKeyFrame(of: handle, at: now) }
             },
-            now: { EventLoop.now })
+            now: { [loop] in loop.now })
         let wiring = CallMediaWiring(
             call: Call.ID(value: handle.number), media: media, limits: configuration.videoLimits, handlers: handlers)
         calls[handle] = HostedCall(isOutgoing: isOutgoing, media: wiring)

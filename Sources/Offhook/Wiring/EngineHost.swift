@@ -15,6 +15,7 @@ internal import OffhookSIP
 /// all that it wants is done, before anything else comes in.
 actor EngineHost {
     nonisolated let loop: EventLoop
+    let ownsLoop: Bool
     nonisolated let configuration: ClientConfiguration
     nonisolated let front: ClientFront
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -43,10 +44,21 @@ actor EngineHost {
     private var nextTick: Instant?
     private var tickCount = 0
     private var lastToken: UInt64 = 0
+    /// Shutdowns that wait for the answers to the last requests.
+    private var farewells: [CheckedContinuation<Void, Never>] = []
     var isShutDown = false
 
+    /// Makes a host on a loop of its own.
     init(configuration: ClientConfiguration, front: ClientFront) throws(IOError) {
-        loop = try EventLoop()
+        self.init(
+            configuration: configuration, front: front, loop: try EventLoop(), ownsLoop: true,
+            seed: SecureRandom.seed())
+    }
+
+    /// A simulation gives the loop, which then is not the host's to shut down, and what the engine's dice follow from.
+    init(configuration: ClientConfiguration, front: ClientFront, loop: EventLoop, ownsLoop: Bool, seed: UInt64) {
+        self.loop = loop
+        self.ownsLoop = ownsLoop
         self.configuration = configuration
         self.front = front
         var settings = EngineConfiguration()
@@ -56,15 +68,17 @@ actor EngineHost {
             isEnabled: configuration.sessionInterval != nil,
             interval: UInt32(
                 clamping: (configuration.sessionInterval?.inNanoseconds ?? 1_800_000_000_000) / 1_000_000_000))
+        // Without TCP a long request has no other way to go.
+        if !configuration.transports.contains(.tcp) { settings.userAgent.datagramLimit = nil }
         settings.videoAddLimit = configuration.timeouts.videoAdd
         settings.noAnswerLimit = configuration.timeouts.noAnswer
         settings.failedCallLinger = configuration.timeouts.failedCallLinger
         settings.mediaSilence = configuration.timeouts.mediaSilence
         settings.mediaLoss = configuration.timeouts.mediaLoss
         engine = CallEngine(
-            configuration: settings, clock: NTPClock(SystemClock.wallTime, at: EventLoop.now),
-            seed: SecureRandom.seed(),
-            firstHandle: ProcessCounter.next() << 32, at: EventLoop.now)
+            configuration: settings, clock: NTPClock(SystemClock.wallTime, at: loop.now),
+            seed: seed,
+            firstHandle: ProcessCounter.next() << 32, at: loop.now)
     }
 
     // MARK: Steps
@@ -75,6 +89,20 @@ actor EngineHost {
         while let output = engine.nextOutput() { perform(output) }
         refillPorts()
         timer?.arm(at: engine.nextDeadline() ?? .distantFuture)
+        if !farewells.isEmpty, !engine.hasUnansweredRequests { endFarewell() }
+    }
+
+    /// Waits until nothing that was sent is unanswered: what has not gone out would be lost with the sockets.
+    func answersToRequests(upTo limit: Duration) async {
+        guard engine.hasUnansweredRequests else { return }
+        let timer = loop.schedule(at: loop.now + limit) { [unowned self] in assumeIsolated { $0.endFarewell() } }
+        await withCheckedContinuation { farewells.append($0) }
+        timer.disarm()
+    }
+
+    private func endFarewell() {
+        for farewell in farewells { farewell.resume() }
+        farewells = []
     }
 
     /// The same for an event of another thread.
