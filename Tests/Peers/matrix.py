@@ -20,7 +20,8 @@ WORK = os.path.join(os.path.dirname(os.path.dirname(HERE)), ".build-peers")
 def run_alone(name, folder):
     """Runs one case in a process in a namespace of its own; returns its outcome."""
     begin = time.monotonic()
-    argv = ["unshare", "--map-root-user", "--net", "--", sys.executable, os.path.join(HERE, "one.py"), name, folder]
+    user = [] if os.getuid() == 0 else ["--map-root-user"]
+    argv = ["unshare", *user, "--net", "--", sys.executable, os.path.join(HERE, "one.py"), name, folder]
     limit = cases.ALL[name].limit
     with open(os.path.join(folder, "case.log"), "wb") as log:
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)

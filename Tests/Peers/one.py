@@ -5,12 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases  # noqa: E402
 from lab.lab import Lab, Stopped  # noqa: E402
+from lab.process import Process  # noqa: E402
 
 
 def main():
@@ -20,6 +22,9 @@ def main():
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     lab = Lab(folder)
     try:
+        if os.environ.get("OFFHOOK_PEERS_CAPTURE"):
+            Process(lab, "tcpdump", ["tcpdump", "-i", "lo", "-U", "-w", lab.path("packets.pcap")])
+            time.sleep(1)
         cases.ALL[name].body(lab)
     except Stopped as stopped:
         lab.failures.append(str(stopped))

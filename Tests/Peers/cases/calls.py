@@ -50,7 +50,7 @@ def wait_for_picture(lab, peer):
     return path
 
 
-def check_summary(lab, summary, codec="opus", is_secure=False, has_video=False, frames=10):
+def check_summary(lab, summary, peer, codec="opus", is_secure=False, has_video=False):
     """What the last line tells about the media."""
     lab.check(summary["established"], "the summary says that the call was not up")
     kinds = [("audio", CODEC_NAMES[codec])] + ([("video", "VP8")] if has_video else [])
@@ -59,13 +59,15 @@ def check_summary(lab, summary, codec="opus", is_secure=False, has_video=False, 
             stream = summary[kind][way]
             words = "%s %s: %s" % (kind, way, stream)
             lab.check((stream["codec"] or "").lower() == name.lower(), "another codec in " + words)
-            lab.check(stream["packets"] > 10 and stream["bytes"] > 1000, "nothing flowed in " + words)
-            lab.check(stream["lost"] == 0, "packets were lost in " + words)
+            lab.check(stream["packets"] > 3 and stream["bytes"] > 1000, "nothing flowed in " + words)
+            # Fewer than none where packets came twice: linphone repeats the end of a digit so.
+            lab.check(stream["lost"] <= 0, "packets were lost in " + words)
             lab.check(bool(stream["encrypted"]) == is_secure, "wrong encryption in " + words)
             if kind == "video":
-                lab.check(stream["frames"] >= frames, "too few pictures in " + words)
+                lab.check(stream["frames"] >= (peer.least_pictures if way == "received" else 10), "too few pictures in " + words)
     if not has_video:
         lab.check(summary["video"]["received"]["packets"] == 0, "video came: %s" % summary["video"])
+    lab.check(summary["transport"] == "udp", "the transport is %s" % summary["transport"])
     lab.note("set-up %.0f ms" % summary["setupMilliseconds"])
     if has_video:
         video = summary["video"]

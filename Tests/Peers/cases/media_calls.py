@@ -28,7 +28,7 @@ def media_call(kind, is_caller, codec="opus", has_video=False, is_secure=False):
             program.interrupt()
         summary = program.finish(status=0 if is_caller else 130)
         lab.check(peer.wait_ended(), "%s does not see the end" % kind)
-        calls.check_summary(lab, summary, codec, is_secure, has_video)
+        calls.check_summary(lab, summary, peer, codec, is_secure, has_video)
         calls.check_sound(lab, peer, program)
         if has_video:
             calls.check_pictures(lab, program, snapshot)

@@ -58,6 +58,9 @@ class Baresip(Process):
     tone = media.BARESIP_TONE
     address = "sip:bob@127.0.0.1:5070"
     offers_video_by_itself = True
+    # In a call of a few seconds.
+    least_pictures = 10
+    sends_while_holding = False
 
     def __init__(self, lab, video=False, srtp=False, codec="opus"):
         folder = lab.path("baresip")

@@ -35,8 +35,8 @@ mtu=1300
 enabled={video}
 capture={video}
 display={video}
-automatically_initiate={auto}
-automatically_accept={auto}
+automatically_initiate={offers}
+automatically_accept={accepts}
 self_view=0
 show_local=0
 device=StaticImage: Static picture
@@ -61,18 +61,23 @@ class Linphone(Process):
     tone = media.LINPHONE_TONE
     address = "sip:alice@127.0.0.1:5080"
     offers_video_by_itself = False
+    # It codes its still picture once a second.
+    least_pictures = 2
+    sends_while_holding = True
 
-    def __init__(self, lab, video=False, srtp=False, codec="opus", automatic_video=None, late_offer=False):
+    def __init__(self, lab, video=False, srtp=False, codec="opus", offers_video=None, accepts_video=None, late_offer=False):
         folder = lab.path("linphone")
         for name in (".local/share/linphone", ".config/linphone", ".linphone-usr-crt"):
             os.makedirs(os.path.join(folder, name))
         self.folder = folder
         self.recording = os.path.join(folder, "received.wav")
         number = {False: 0, True: 1}
+        offers_video = video if offers_video is None else offers_video
+        accepts_video = video if accepts_video is None else accepts_video
         with open(os.path.join(folder, "rc"), "w") as file:
             file.write(CONFIGURATION.format(
                 encryption="srtp" if srtp else "none", mandatory=number[srtp], late=number[late_offer],
-                video=number[video], auto=number[video if automatic_video is None else automatic_video]))
+                video=number[video], offers=number[offers_video], accepts=number[accepts_video]))
         argv = ["linphonec", "-c", os.path.join(folder, "rc"), "-d", "6", "-l", os.path.join(folder, "linphone.log"), "-a"]
         if video:
             argv += ["-C", "-D"]

@@ -16,9 +16,10 @@ class Offhook(Process):
     def __init__(self, lab, command, *arguments, name="offhook", port=5060):
         self.sound = lab.path(name + ".wav")
         self.picture = lab.path(name + ".png")
+        self.statistics = lab.path(name + ".stats")
         argv = [os.environ["OFFHOOK"], *command, "--bind", "127.0.0.1:%d" % port, "--events", "json",
                 "--microphone", "tone:%d" % OFFHOOK_TONE, "--speaker", self.sound, "--display", self.picture,
-                "--camera", "pattern:320x180@15", "--trace", lab.path(name + ".sip"), *arguments]
+                "--camera", "pattern:320x180@15", "--stats", self.statistics, "--trace", lab.path(name + ".sip"), *arguments]
         super().__init__(lab, name, argv)
 
     @staticmethod
@@ -58,6 +59,16 @@ class Offhook(Process):
             lists = [event["videoChannels"] for event in self.named("didUpdateVideoChannels")]
             return len(lists) >= count and [c for c in lists[-1] if c["enabled"] and c["negotiated"] == negotiated]
         self.lab.need(wait_for(seen, seconds), "no video channel is %s: %s" % (negotiated, self.channels))
+
+    def longest_pause(self, way):
+        """For how many seconds no sound was sent or received, by the samples of each second."""
+        with open(self.statistics) as file:
+            counts = [json.loads(line)["audio"][way]["packets"] for line in file]
+        longest = run = 0
+        for before, after in zip(counts, counts[1:]):
+            run = run + 1 if after == before else 0
+            longest = max(longest, run)
+        return longest
 
     @property
     def channels(self):

@@ -46,9 +46,3 @@ def pieces(path, hertz):
 def seconds(path, hertz):
     """For how long the tone sounds."""
     return sum(pieces(path, hertz)) / 10
-
-
-def longest_gap(path, hertz):
-    """The longest time without the tone between two sounds of it."""
-    found = "".join("t" if piece else " " for piece in pieces(path, hertz)).strip().split("t")
-    return max((len(gap) for gap in found), default=0) / 10
