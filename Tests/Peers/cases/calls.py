@@ -29,7 +29,7 @@ def check_sound(lab, peer, program, least=1.5):
     """Each end has recorded the other's tone."""
     heard = sound.seconds(program.sound, peer.tone)
     lab.check(heard >= least, "offhook heard %s for %.1f s only" % (peer.kind, heard))
-    heard = sound.seconds(peer.recording, OFFHOOK_TONE) if peer.recording else 0
+    heard = sum(sound.seconds(path, OFFHOOK_TONE) for path in peer.recordings)
     lab.check(heard >= least, "%s heard offhook for %.1f s only" % (peer.kind, heard))
 
 

@@ -11,9 +11,11 @@ from .registry import add
 def add_video_by_offhook(kind, is_caller):
     def body(lab):
         peer = calls.PEERS[kind](lab, video=True, **({} if kind == "baresip" else {"offers_video": False}))
-        program = calls.start(lab, peer, is_caller, "--do", "2:video=sendrecv", "--duration", "8", "--srtp", "off")
-        program.wait_for_channel("sendReceive", 12)
+        program = calls.start(lab, peer, is_caller, "--do", "1:video=sendrecv", "--srtp", "off")
+        program.wait_for_channel("sendReceive", 15)
         snapshot = calls.wait_for_picture(lab, peer)
+        time.sleep(3)
+        peer.hang_up()
         summary = program.finish()
         calls.check_summary(lab, summary, peer, has_video=True)
         calls.check_sound(lab, peer, program)
@@ -21,21 +23,21 @@ def add_video_by_offhook(kind, is_caller):
     return body
 
 
-def add_video_by_linphone(lab):
-    peer = calls.PEERS["linphone"](lab, video=True, offers_video=False, accepts_video=False)
-    program = calls.start(lab, peer, True, "--on-add-video", "accept=sendrecv", "--srtp", "off")
-    calls.check_incoming(lab, program, "off")
-    time.sleep(1)
-    peer.add_video()
-    event = program.need_event("didReceiveVideoAddRequest")
-    lab.check(event["direction"] == "sendReceive", "the request for video is %s" % event["direction"])
-    program.wait_for_channel("sendReceive")
-    snapshot = calls.wait_for_picture(lab, peer)
-    time.sleep(4)
-    peer.hang_up()
-    calls.check_summary(lab, program.finish(), peer, has_video=True)
-    calls.check_sound(lab, peer, program)
-    calls.check_pictures(lab, program, snapshot)
+def add_video_by_peer(kind, is_caller):
+    def body(lab):
+        peer = calls.PEERS[kind](lab, video=True, **({} if kind == "baresip" else {"offers_video": False}))
+        program = calls.start(lab, peer, is_caller, "--on-add-video", "accept=sendrecv", "--srtp", "off")
+        time.sleep(1)
+        peer.add_video()
+        program.need_event("didReceiveVideoAddRequest")
+        program.wait_for_channel("sendReceive")
+        snapshot = calls.wait_for_picture(lab, peer)
+        time.sleep(4)
+        peer.hang_up()
+        calls.check_summary(lab, program.finish(), peer, has_video=True)
+        calls.check_sound(lab, peer, program)
+        calls.check_pictures(lab, program, snapshot)
+    return body
 
 
 def hold_by_offhook(kind, is_caller):
@@ -89,7 +91,7 @@ for kind in calls.PEERS:
     for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
         if not (is_caller and calls.PEERS[kind].offers_video_by_itself):
             add(name + "-offhook-adds-video", add_video_by_offhook(kind, is_caller))
+            add("%s-%s-adds-video" % (name, kind), add_video_by_peer(kind, is_caller))
         add(name + "-offhook-holds", hold_by_offhook(kind, is_caller))
         add("%s-%s-holds" % (name, kind), hold_by_peer(kind, is_caller))
         add(name + "-dtmf", digits(kind, is_caller))
-add("linphone-calls-offhook-linphone-adds-video", add_video_by_linphone)

@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import threading
+import time
 
 from . import media
 from .lab import wait_for
@@ -131,6 +132,12 @@ class Baresip(Process):
     def resume(self):
         self.command("resume")
 
+    def add_video(self):
+        """Its offer after a hold has everything that it can do, whatever the call had before."""
+        self.hold()
+        time.sleep(1)
+        self.resume()
+
     def send_digits(self, digits):
         for digit in digits:
             self.command("sndcode", digit)
@@ -155,6 +162,6 @@ class Baresip(Process):
         return path
 
     @property
-    def recording(self):
-        """The newest file with what it decoded."""
-        return max(glob.glob(os.path.join(self.folder, "*-dec.wav")), key=os.path.getmtime, default=None)
+    def recordings(self):
+        """Files with what it decoded; a change of the session may begin a new one."""
+        return glob.glob(os.path.join(self.folder, "*-dec.wav"))

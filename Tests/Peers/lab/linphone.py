@@ -70,7 +70,7 @@ class Linphone(Process):
         for name in (".local/share/linphone", ".config/linphone", ".linphone-usr-crt"):
             os.makedirs(os.path.join(folder, name))
         self.folder = folder
-        self.recording = os.path.join(folder, "received.wav")
+        self.recordings = [os.path.join(folder, "received.wav")]
         number = {False: 0, True: 1}
         offers_video = video if offers_video is None else offers_video
         accepts_video = video if accepts_video is None else accepts_video
@@ -83,7 +83,7 @@ class Linphone(Process):
             argv += ["-C", "-D"]
         home = {"HOME": folder, "XDG_DATA_HOME": folder + "/.local/share", "XDG_CONFIG_HOME": folder + "/.config"}
         super().__init__(lab, "linphone-log", argv, home)
-        commands = ["soundcard use files", "play " + lab.medium("tone.wav"), "record " + self.recording]
+        commands = ["soundcard use files", "play " + lab.medium("tone.wav"), "record " + self.recordings[0]]
         if video:
             commands += ["webcam use 0", "staticpic set " + lab.medium("bars.jpg"), "staticpic fps 10"]
         commands += ["codec %s %d" % ("enable" if name == codec else "disable", at) for at, name in enumerate(CODECS)]
