@@ -46,7 +46,6 @@ enum Soak {
         var line = "\"phase\":\"\(name)\",\"descriptors\":\(holdings.descriptors),\"threads\":\(holdings.threads)"
         line += ",\"kilobytes\":\(holdings.kilobytes)"
         if let most = setups.last { line += ",\"setupMedian\":\(setups[setups.count / 2]),\"setupMost\":\(most)" }
-        print("{\(line)}")
-        fflush(stdout)
+        FileHandle.standardOutput.write(Data("{\(line)}\n".utf8))
     }
 }
