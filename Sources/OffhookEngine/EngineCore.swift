@@ -1,4 +1,5 @@
 internal import OffhookBasics
+internal import OffhookCrypto
 internal import OffhookRTP
 internal import OffhookSIP
 
@@ -6,6 +7,8 @@ internal import OffhookSIP
 struct EngineCore {
     let configuration: EngineConfiguration
     let clock: NTPClock
+    /// Our certificate for DTLS-SRTP; nil where none could be made, and then DTLS is not offered.
+    let identity: DTLSIdentity?
     var random: SeededRandom
     var userAgent: SIPUserAgent
     var pool = PacketPool()
@@ -29,6 +32,7 @@ struct EngineCore {
     init(configuration: EngineConfiguration, clock: NTPClock, seed: UInt64, firstNumber: UInt64, now: Instant) {
         self.configuration = configuration
         self.clock = clock
+        identity = try? DTLSIdentity(unixTime: clock.time(at: now).unixSeconds)
         self.now = now
         lastNumber = firstNumber
         random = SeededRandom(seed: seed)

@@ -208,6 +208,29 @@ import Testing
         #expect((network.sounds[callee]?.count ?? 0) > 90)
     }
 
+    @Test(arguments: [MediaSecurityPolicy.dtls, .bestEffort])
+    func `keys are agreed on by DTLS, also where packets are lost`(policy: MediaSecurityPolicy) throws {
+        var capabilities = MediaCapabilities()
+        capabilities.hasDTLS = true
+        capabilities.security = policy
+        let network = EngineNetwork(capabilities: capabilities)
+        network.mediaLossPeriod = 5
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+
+        for call in [caller, callee] {
+            #expect(network.snapshots[call]?.isSecure == true)
+            let figures = network.engines[call == caller ? 0 : 1].figures(of: call, at: network.now)
+            #expect(figures?.audio?.suiteName == "AEAD_AES_128_GCM")
+            #expect(figures?.video?.suiteName == "AEAD_AES_128_GCM")
+        }
+        network.mediaLossPeriod = 0
+        let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
+        network.step(.callee) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[caller] == [frame])
+    }
+
     @Test(arguments: 1...14)
     func `a call survives the loss of any one message`(lost: Int) throws {
         let network = EngineNetwork()

@@ -252,6 +252,7 @@ extension MediaCapabilities {
             case .best: .bestEffort
             }
         canUseKeyIdentifiers = true
+        hasDTLS = true
         hasReducedSizeRTCP = true
         videoFeedback = [.nack, .pictureLoss, .fullIntra, .temporaryMaximumBitrate, .estimatedMaximumBitrate]
         videoBandwidth = client.videoLimits.maximumBitrate

@@ -220,7 +220,7 @@ extension CallNews {
         case .signalingRecovered: self = .didRecoverSignaling
         case .failed(let failure): self = .didFail(CallError(failure))
         case .ended(let ending): self = .didEnd(CallEndReason(ending))
-        case .changed: return nil
+        case .mediaSecured, .mediaSecurityFailed, .changed: return nil
         }
     }
 }

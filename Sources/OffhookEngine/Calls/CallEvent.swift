@@ -28,6 +28,10 @@ package enum CallEvent: Hashable, Sendable {
     case transferProgressed(status: Int, isFinal: Bool)
     /// A receiving stream fell silent, or came back.
     case mediaFlowChanged(isVideo: Bool, flows: Bool)
+    /// The handshake for a stream's keys is done; for the call itself, not told to the app as such.
+    case mediaSecured
+    /// The handshake for a stream's keys failed.
+    case mediaSecurityFailed(String)
     case signalingLost
     case signalingRecovered
     case failed(CallFailure)

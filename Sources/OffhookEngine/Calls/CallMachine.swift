@@ -252,7 +252,19 @@ final class CallMachine {
     }
 
     private func tellMediaEvents(core: inout EngineCore) {
-        for event in media.takeEvents() where snapshot.phase != .failed { tell(event, core: &core) }
+        for event in media.takeEvents() where snapshot.phase != .failed {
+            switch event {
+            case .mediaSecured:
+                snapshot.isSecure = media.isSecure
+                tell(.changed, core: &core)
+            case .mediaSecurityFailed(let reason):
+                let failure = CallFailure(.mediaSecurityFailed, "The media could not be encrypted: \(reason).")
+                fail(failure, core: &core)
+                if let session { core.userAgent.end(session, at: core.now, actions: &core.actions) }
+            default:
+                tell(event, core: &core)
+            }
+        }
     }
 
     /// What this side wants of the session now; nil where no sockets are to be had.

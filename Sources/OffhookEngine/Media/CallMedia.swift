@@ -137,6 +137,8 @@ final class CallMedia {
         for line in lines {
             line.session.end(at: core.now, pool: &core.pool, actions: &actions)
             perform(line, core: &core)
+            line.transport.close()
+            perform(line, core: &core)
             core.release(line.transport.ports)
         }
         heldFrames = []
@@ -156,6 +158,10 @@ final class CallMedia {
 
     func handleTimeout(core: inout EngineCore) {
         for line in lines {
+            if let deadline = line.transport.nextDeadline, deadline <= core.now {
+                line.transport.handle(timeoutAt: core.now)
+                perform(line, core: &core)
+            }
             if let deadline = line.session.nextDeadline, deadline <= core.now {
                 line.session.handle(timeoutAt: core.now, pool: &core.pool, actions: &actions)
                 perform(line, core: &core)
@@ -214,7 +220,24 @@ final class CallMedia {
             }
         }
         actions.removeAll(keepingCapacity: true)
+        for outcome in line.transport.takeOutcomes() { perform(outcome, line, core: &core) }
         if nextLipSync == nil, audio != nil, video != nil { nextLipSync = core.now + .milliseconds(500) }
+    }
+
+    private func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {
+        switch outcome {
+        case .send(let bytes, let socket, let destination):
+            guard bytes.count <= PacketBuffer.capacity else { return }
+            let packet = core.pool.take()
+            packet.assign(bytes)
+            core.output(.sendMedia(packet, from: socket, to: destination))
+        case .secured:
+            events.append(.mediaSecured)
+            // What was encoded before the keys were there went nowhere.
+            if line.kind == .video, plan.video?.sends == true { core.output(.encodeKeyFrame(call, channel)) }
+        case .securityFailed(let error):
+            events.append(.mediaSecurityFailed("\(error)"))
+        }
     }
 
     private func send(

@@ -11,11 +11,13 @@ final class MediaLine {
     let session: RTPSession
     /// Our SDES keys, made once and offered again and again, so that no re-INVITE starts SRTP anew (RFC 4568 §7.1.4).
     private let keys: [SDESSuite: [UInt8]]
+    private let identity: DTLSIdentity?
     private(set) var negotiated: NegotiatedMedia?
 
     init(kind: StreamKind, ports: MediaPorts, canonicalName: String, suites: [SDESSuite], core: inout EngineCore) {
         self.kind = kind
-        transport = MediaTransport(ports: ports)
+        identity = core.identity
+        transport = MediaTransport(ports: ports, identity: identity)
         var configuration = RTPSession.Configuration(
             kind: kind == .audio ? .audio : .video, canonicalName: canonicalName, seed: core.random.next(),
             clock: core.clock)
@@ -33,6 +35,7 @@ final class MediaLine {
     func localStream(address: IPAddress) -> LocalStream {
         LocalStream(
             address: address, port: transport.ports.rtpPort, rtcpPort: transport.ports.rtcpPort, keys: keys,
+            dtls: identity.map { DTLSDescription(fingerprints: [FingerprintAttribute($0.fingerprint())]) },
             ssrc: session.localSSRC.rawValue, cname: session.configuration.canonicalName)
     }
 
@@ -47,15 +50,17 @@ final class MediaLine {
             session.setDirections(sends: false, receives: false, at: core.now, pool: &core.pool, actions: &actions)
             return
         }
+        transport.signal(
+            rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint, isMultiplexed: media.hasRTCPMux)
         switch media.security {
-        case .none, .dtls:
+        case .none:
             transport.makePlain()
+        case .dtls(let role, let remote):
+            transport.handshake(role: role, remote: remote, at: core.now)
         case .sdes(let local, let remote):
             guard let outbound = SRTPKeys(local), let inbound = SRTPKeys(remote) else { throw .unavailable }
             try transport.secure(outbound: outbound, inbound: inbound)
         }
-        transport.isMultiplexed = media.hasRTCPMux
-        transport.signal(rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint)
         session.setReceivePayloads(
             PayloadFormat.formats(codecs: media.receiveCodecs, events: media.receiveTelephoneEvents))
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
@@ -69,7 +74,13 @@ final class MediaLine {
     /// Whether media flows under protection, or none flows.
     var isSecure: Bool {
         guard let negotiated, negotiated.isEnabled else { return true }
-        return transport.security != nil
+        return transport.isSecured
+    }
+}
+
+extension FingerprintAttribute {
+    fileprivate init(_ fingerprint: CertificateFingerprint) {
+        self.init(hash: fingerprint.algorithm.rawValue, bytes: fingerprint.bytes)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import OffhookBasics
 internal import OffhookCrypto
 internal import OffhookRTP
+internal import OffhookSDP
 
 /// The way of one media line's packets: its sockets, the far end's addresses, and SRTP.
 final class MediaTransport {
@@ -8,8 +9,26 @@ final class MediaTransport {
     enum Arrival {
         case rtp(PacketBuffer)
         case rtcp(PacketBuffer)
-        /// A stranger, something damaged or something not for us; the buffer is left to give back.
+        /// A stranger, something damaged or something dealt with here; the buffer is left to give back.
         case ignored(PacketBuffer)
+    }
+
+    /// What the transport wants done, after each call.
+    enum Outcome {
+        /// Send this as it is.
+        case send([UInt8], from: MediaSocketID, to: Endpoint)
+        /// Packets are protected from now on.
+        case secured
+        case securityFailed(DTLSError)
+    }
+
+    /// How packets are protected.
+    private enum Security {
+        case plain
+        /// One context for RTP and RTCP, keyed by signalling.
+        case signalled(SRTPContext)
+        /// Keys come by DTLS, for each component its own.
+        case dtls
     }
 
     /// Packets that were dropped on arrival, and why.
@@ -21,75 +40,182 @@ final class MediaTransport {
 
     let ports: MediaPorts
     /// Whether RTP and RTCP share the first port (RFC 5761).
-    var isMultiplexed = false
+    private(set) var isMultiplexed = false
     private(set) var counters = Counters()
-    private(set) var security: SRTPContext?
+    private(set) var outcomes: [Outcome] = []
+    private var security = Security.plain
+    private var signalled: SRTPContext?
+    private var rtpHandshake: DTLSComponent?
+    private var rtcpHandshake: DTLSComponent?
+    private var handshakeOutcomes: [DTLSComponent.Outcome] = []
     private var remote = RemoteAddress()
     private var remoteControl = RemoteAddress()
 
-    init(ports: MediaPorts) {
+    init(ports: MediaPorts, identity: DTLSIdentity?) {
         self.ports = ports
+        guard let identity else { return }
+        rtpHandshake = DTLSComponent(identity: identity)
+        rtcpHandshake = DTLSComponent(identity: identity)
     }
 
     var remoteEndpoint: Endpoint? { remote.current }
 
     /// The suite that protects what is sent; nil while nothing is protected.
-    var suiteName: String? { security?.outboundKeys?.suite.sdesName }
+    var suiteName: String? { rtpContext?.outboundKeys?.suite.sdesName }
+
+    /// Whether packets that are sent are protected.
+    var isSecured: Bool {
+        switch security {
+        case .plain: false
+        case .signalled: true
+        case .dtls: rtpHandshake?.isSecured == true
+        }
+    }
 
     /// Sets the addresses of the far end's description.
-    func signal(rtp: Endpoint?, rtcp: Endpoint?) {
+    func signal(rtp: Endpoint?, rtcp: Endpoint?, isMultiplexed: Bool) {
+        self.isMultiplexed = isMultiplexed
         remote.signal(rtp)
         remoteControl.signal(rtcp)
     }
 
-    /// Keys both ways. Keys in use stay as they are, with their counters (RFC 4568 §7.1.4).
-    func secure(outbound: SRTPKeys, inbound: SRTPKeys) throws(SRTPError) {
-        let context = security ?? SRTPContext()
-        try context.setOutboundKeys(outbound)
-        try context.setInboundKeys(inbound)
-        security = context
-    }
+    // MARK: Security
 
     func makePlain() {
-        security = nil
+        security = .plain
     }
+
+    /// Keys both ways. Keys in use stay as they are, with their counters (RFC 4568 §7.1.4).
+    func secure(outbound: SRTPKeys, inbound: SRTPKeys) throws(SRTPError) {
+        let context = signalled ?? SRTPContext()
+        try context.setOutboundKeys(outbound)
+        try context.setInboundKeys(inbound)
+        signalled = context
+        security = .signalled(context)
+    }
+
+    /// Agrees on keys by DTLS; until they are there nothing is sent and nothing that comes is believed.
+    func handshake(role: SetupRole, remote: DTLSDescription, at now: Instant) {
+        security = .dtls
+        for component in handshakes {
+            component.agree(role: role, remote: remote, at: now, outcomes: &handshakeOutcomes)
+            takeHandshake(component)
+        }
+    }
+
+    private var handshakes: [DTLSComponent] {
+        [rtpHandshake, isMultiplexed ? nil : rtcpHandshake].compactMap(\.self)
+    }
+
+    private var rtpContext: SRTPContext? {
+        switch security {
+        case .plain: nil
+        case .signalled(let context): context
+        case .dtls: rtpHandshake?.isSecured == true ? rtpHandshake?.context : nil
+        }
+    }
+
+    private var rtcpContext: SRTPContext? {
+        guard case .dtls = security, !isMultiplexed else { return rtpContext }
+        return rtcpHandshake?.isSecured == true ? rtcpHandshake?.context : nil
+    }
+
+    private var isPlain: Bool {
+        if case .plain = security { true } else { false }
+    }
+
+    private func takeHandshake(_ component: DTLSComponent) {
+        let isControl = component === rtcpHandshake
+        for outcome in handshakeOutcomes {
+            switch outcome {
+            case .send(let bytes):
+                guard let destination = isControl ? remoteControl.current : remote.current else { continue }
+                outcomes.append(.send(bytes, from: isControl ? ports.rtcp : ports.rtp, to: destination))
+            case .secured:
+                if handshakes.allSatisfy(\.isSecured) { outcomes.append(.secured) }
+            case .failed(let error):
+                outcomes.append(.securityFailed(error))
+            }
+        }
+        handshakeOutcomes.removeAll(keepingCapacity: true)
+    }
+
+    func takeOutcomes() -> [Outcome] {
+        guard !outcomes.isEmpty else { return [] }
+        defer { outcomes = [] }
+        return outcomes
+    }
+
+    // MARK: Time
+
+    var nextDeadline: Instant? {
+        guard case .dtls = security else { return nil }
+        return handshakes.compactMap(\.nextDeadline).min()
+    }
+
+    func handle(timeoutAt now: Instant) {
+        for component in handshakes {
+            guard let deadline = component.nextDeadline, deadline <= now else { continue }
+            component.handle(timeoutAt: now, outcomes: &handshakeOutcomes)
+            takeHandshake(component)
+        }
+    }
+
+    func close() {
+        for component in handshakes {
+            component.close(outcomes: &handshakeOutcomes)
+            takeHandshake(component)
+        }
+    }
+
+    // MARK: Packets
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, at now: Instant) -> Arrival {
         let isControl: Bool
         switch PacketKind(classifying: packet.bytes) {
         case .rtp: isControl = false
         case .rtcp: isControl = true
-        case .stun, .zrtp, .dtls, .turnChannel, .unknown:
-            counters.strangers += 1
+        case .dtls:
+            guard let component = socket == ports.rtcp ? rtcpHandshake : rtpHandshake else { return stranger(packet) }
+            component.receive(packet.bytes, at: now, outcomes: &handshakeOutcomes)
+            takeHandshake(component)
             return .ignored(packet)
+        case .stun, .zrtp, .turnChannel, .unknown:
+            return stranger(packet)
         }
-        if let security {
+        if !isPlain {
+            guard let context = isControl ? rtcpContext : rtpContext else { return stranger(packet) }
             do throws(SRTPError) {
-                if isControl { try security.unprotectRTCP(packet) } else { try security.unprotectRTP(packet) }
+                if isControl { try context.unprotectRTCP(packet) } else { try context.unprotectRTP(packet) }
             } catch {
                 if error == .replayed { counters.replayed += 1 } else { counters.unauthenticated += 1 }
                 return .ignored(packet)
             }
         }
         if isControl, socket == ports.rtcp {
-            remoteControl.note(source, isAuthenticated: security != nil, at: now)
+            remoteControl.note(source, isAuthenticated: !isPlain, at: now)
         } else if !isControl, socket == ports.rtp {
-            remote.note(source, isAuthenticated: security != nil, at: now)
+            remote.note(source, isAuthenticated: !isPlain, at: now)
         }
         return isControl ? .rtcp(packet) : .rtp(packet)
+    }
+
+    private func stranger(_ packet: PacketBuffer) -> Arrival {
+        counters.strangers += 1
+        return .ignored(packet)
     }
 
     /// Protects an RTP packet and says where it goes; nil where it cannot be sent, and the buffer is to be given back.
     func prepareRTP(_ packet: PacketBuffer) -> (socket: MediaSocketID, destination: Endpoint)? {
         guard let destination = remote.current else { return nil }
-        if let security, (try? security.protectRTP(packet)) == nil { return nil }
+        guard isPlain || rtpContext.map({ (try? $0.protectRTP(packet)) != nil }) == true else { return nil }
         return (ports.rtp, destination)
     }
 
     /// The same for an RTCP packet.
     func prepareRTCP(_ packet: PacketBuffer) -> (socket: MediaSocketID, destination: Endpoint)? {
         guard let destination = isMultiplexed ? remote.current : remoteControl.current else { return nil }
-        if let security, (try? security.protectRTCP(packet)) == nil { return nil }
+        guard isPlain || rtcpContext.map({ (try? $0.protectRTCP(packet)) != nil }) == true else { return nil }
         return (isMultiplexed ? ports.rtp : ports.rtcp, destination)
     }
 }

@@ -15,6 +15,11 @@ package struct NTPTimestamp: RawRepresentable, Hashable, Comparable, Sendable {
         rawValue = seconds << 32 | (rest << 32) / 1_000_000_000
     }
 
+    /// Whole seconds as a Unix clock counts them.
+    package var unixSeconds: Int64 {
+        Int64(rawValue >> 32) - 2_208_988_800
+    }
+
     /// The middle 32 bits, as LSR and DLSR use them: units of 1/65536 s.
     package var middle: UInt32 {
         UInt32(truncatingIfNeeded: rawValue >> 16)

@@ -1,0 +1,101 @@
+internal import OffhookBasics
+internal import OffhookCrypto
+internal import OffhookSDP
+
+/// The DTLS handshake of one component of a media line: RTP's, or RTCP's where it has a port of its own (RFC 5764 §4.1).
+///
+/// What comes before signalling has said who is client and whose certificate to expect is kept for then (RFC 5763 §5).
+final class DTLSComponent {
+    /// What the handshake wants done.
+    enum Outcome {
+        case send([UInt8])
+        /// Keys are there: the context protects and unprotects from now on.
+        case secured
+        case failed(DTLSError)
+    }
+
+    private static let earlyLimit = 8
+
+    let context = SRTPContext()
+    private(set) var isSecured = false
+    private let identity: DTLSIdentity
+    private var association: DTLSAssociation?
+    private var agreed: (role: SetupRole, fingerprints: [FingerprintAttribute])?
+    private var early: [[UInt8]] = []
+    private var actions: [DTLSAssociation.Action] = []
+
+    init(identity: DTLSIdentity) {
+        self.identity = identity
+    }
+
+    /// Takes what was agreed. The same role and certificate as before change nothing (RFC 8842 §5.5).
+    func agree(
+        role: SetupRole, remote: DTLSDescription, at now: Instant, outcomes: inout [Outcome]
+    ) {
+        if let agreed, agreed.role == role, agreed.fingerprints == remote.fingerprints { return }
+        agreed = (role, remote.fingerprints)
+        isSecured = false
+        let fingerprints = remote.fingerprints.compactMap { attribute in
+            CertificateFingerprint(algorithm: attribute.hash, value: attribute.valueText)
+        }
+        do throws(DTLSError) {
+            let association = try DTLSAssociation(
+                role: role == .active ? .client : .server, identity: identity, remoteFingerprints: fingerprints)
+            self.association = association
+            association.start(at: now, actions: &actions)
+            for datagram in early { association.receive(datagram.span.bytes, at: now, actions: &actions) }
+            early = []
+        } catch {
+            outcomes.append(.failed(error))
+        }
+        take(&outcomes)
+    }
+
+    func receive(_ datagram: RawSpan, at now: Instant, outcomes: inout [Outcome]) {
+        guard let association else {
+            if early.count < Self.earlyLimit { early.append(datagram.withUnsafeBytes { Array($0) }) }
+            return
+        }
+        association.receive(datagram, at: now, actions: &actions)
+        take(&outcomes)
+    }
+
+    var nextDeadline: Instant? { association?.nextDeadline }
+
+    func handle(timeoutAt now: Instant, outcomes: inout [Outcome]) {
+        association?.handle(timeoutAt: now, actions: &actions)
+        take(&outcomes)
+    }
+
+    func close(outcomes: inout [Outcome]) {
+        association?.close(actions: &actions)
+        take(&outcomes)
+    }
+
+    private func take(_ outcomes: inout [Outcome]) {
+        for action in actions {
+            switch action {
+            case .send(let bytes): outcomes.append(.send(bytes))
+            case .established(let outbound, let inbound):
+                do throws(SRTPError) {
+                    try context.setOutboundKeys(outbound)
+                    try context.setInboundKeys(inbound)
+                    isSecured = true
+                    outcomes.append(.secured)
+                } catch {
+                    outcomes.append(.failed(.unavailable))
+                }
+            case .failed(let error): outcomes.append(.failed(error))
+            case .closed: isSecured = false
+            }
+        }
+        actions.removeAll(keepingCapacity: true)
+    }
+}
+
+extension FingerprintAttribute {
+    /// The hash's bytes as they stand in the attribute.
+    fileprivate var valueText: Substring {
+        text.drop { $0 != " " }.dropFirst()
+    }
+}
