@@ -18,6 +18,7 @@ package enum CallCommand: Sendable {
     case sendDigits([TelephoneEvent])
     case muteAudio(Bool)
     case requestKeyFrame
+    case restartICE
     case transfer(to: NameAddress)
     case transferTo(CallHandle)
 }

@@ -63,6 +63,10 @@ package struct CallEngine {
         if accounts.updateValue(account, forKey: account.handle) == nil { accountOrder.append(account.handle) }
     }
 
+    package func account(_ handle: AccountHandle) -> EngineAccount? {
+        accounts[handle]
+    }
+
     package mutating func removeAccount(_ handle: AccountHandle, at now: Instant) {
         accounts[handle] = nil
         accountOrder.removeAll { $0 == handle }
@@ -160,13 +164,16 @@ package struct CallEngine {
 
     /// Works off what the user agent wants, then brings the deadlines of touched calls up to date.
     mutating func settle() {
-        var index = 0
-        while index < core.actions.count {
-            let action = core.actions[index]
-            index += 1
-            perform(action)
-        }
-        core.actions.removeAll(keepingCapacity: true)
+        repeat {
+            var index = 0
+            while index < core.actions.count {
+                let action = core.actions[index]
+                index += 1
+                perform(action)
+            }
+            core.actions.removeAll(keepingCapacity: true)
+            for handle in core.touched { calls[handle]?.tellMediaEvents(core: &core) }
+        } while !core.actions.isEmpty
         guard !core.touched.isEmpty else { return }
         for handle in core.touched { updateDeadline(of: handle) }
         core.touched.removeAll(keepingCapacity: true)

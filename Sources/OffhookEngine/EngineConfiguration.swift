@@ -1,5 +1,5 @@
+package import OffhookBasics
 package import OffhookMedia
-
 package import OffhookSDP
 package import OffhookSIP
 
@@ -26,8 +26,34 @@ package struct EngineConfiguration: Sendable {
     package var mediaSilence: Duration = .seconds(5)
     /// Without sound for so long the call ends; nil keeps it.
     package var mediaLoss: Duration?
+    /// How long an offer or answer waits for STUN and TURN servers to tell candidates.
+    package var gatheringLimit: Duration = .seconds(2)
     /// Most calls at once.
     package var callLimit = 1000
+
+    package init() {}
+}
+
+/// How an account's media finds its way (RFC 8445).
+package struct ICESettings: Hashable, Sendable {
+    /// A TURN server whose name has been looked up.
+    package struct Relay: Hashable, Sendable {
+        package var endpoint: Endpoint
+        package var username: String
+        package var password: String
+
+        package init(endpoint: Endpoint, username: String, password: String) {
+            self.endpoint = endpoint
+            self.username = username
+            self.password = password
+        }
+    }
+
+    package var isLite = false
+    package var stunServers: [Endpoint] = []
+    package var relayServers: [Relay] = []
+    /// Only relayed addresses are told and used.
+    package var isRelayOnly = false
 
     package init() {}
 }
@@ -41,6 +67,8 @@ package struct EngineAccount: Sendable {
     package var routes: [NameAddress] = []
     package var capabilities: MediaCapabilities
     package var videoAddPolicy = VideoAddPolicy.ask
+    /// Nil does no ICE.
+    package var ice: ICESettings?
 
     package init(handle: AccountHandle, identity: NameAddress, capabilities: MediaCapabilities) {
         self.handle = handle

@@ -51,11 +51,22 @@ extension EngineHost: CallBackend {
         try open()
         guard accounts[user] != nil else { throw CallError(.stopped, "The account was removed.") }
         accounts[user]?.isStarted = true
+        await findServers(of: user)
         front.apply(listening: signaling?.endpoints ?? [:], to: user)
         var capabilities = CallServiceCapabilities()
         capabilities[.createCall] = .allowed
         capabilities[.createVideoCall] = .allowed
         front.apply(capabilities, to: user)
+    }
+
+    /// Looks the account's STUN and TURN servers up, and tells the engine.
+    private func findServers(of user: User.ID) async {
+        guard let settings = accounts[user]?.configuration, let ice = await iceSettings(for: settings),
+            var account = engine.account(AccountHandle(number: user.value))
+        else { return }
+        account.ice = ice
+        account.capabilities.canBundle = true
+        step { $0.setAccount(account) }
     }
 
     func stopUser(_ user: User.ID) async {
@@ -193,6 +204,8 @@ extension EngineHost: CallBackend {
     func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError) {
         try await perform(.requestKeyFrame, on: call)
     }
+
+    func restartICE(_ call: Call.ID) async throws(CallError) { try await perform(.restartICE, on: call) }
 
     func statistics(of call: Call.ID) async -> CallStatistics? {
         let handle = CallHandle(number: call.value)

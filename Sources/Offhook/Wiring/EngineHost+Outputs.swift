@@ -119,7 +119,7 @@ extension EngineHost {
         }
     }
 
-    private func nameResolver() throws(IOError) -> NameResolver {
+    func nameResolver() throws(IOError) -> NameResolver {
         if let resolver { return resolver }
         let new = try NameResolver(on: loop)
         resolver = new

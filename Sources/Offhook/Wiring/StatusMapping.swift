@@ -166,6 +166,7 @@ extension CallCapabilities {
             self[snapshot.isHeld ? .unhold : .hold] = .allowed
             allowVideoModes(snapshot)
             self[.transfer] = isBusy ? .denied(.operationInProgress) : .allowed
+            self[.restartICE] = snapshot.usesICE ? .allowed : .denied(.notSupported)
             self[.join] = .denied(.notSupported)
             self[.sendKeyFrameRequest] = snapshot.hasVideo ? .allowed : .denied(.callHasNoVideo)
             if snapshot.isVideoAddPending {

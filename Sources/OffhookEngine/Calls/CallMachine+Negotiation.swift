@@ -196,6 +196,7 @@ extension CallMachine {
             return
         }
         snapshot.isSecure = media.isSecure
+        snapshot.usesICE = media.connectivity?.isAgreed == true
         snapshot.hasAudio = agreed.contains { $0.kind == .audio && $0.isEnabled }
         updateChannels(agreed, core: &core)
     }

@@ -41,6 +41,12 @@ final class CallMachine {
         var isAnswered: Bool { deadline == nil }
     }
 
+    /// What waits for ICE to have gathered candidates.
+    enum AfterGathering {
+        case invite
+        case accept
+    }
+
     let handle: CallHandle
     let account: EngineAccount
     let isOutgoing: Bool
@@ -73,6 +79,9 @@ final class CallMachine {
     var answeredAt: Instant?
     var lingerUntil: Instant?
     var noAnswerAt: Instant?
+    var afterGathering: AfterGathering?
+    var gatherUntil: Instant?
+    private var hadConnectivity = false
     private(set) var isOver = false
 
     init(
@@ -85,7 +94,7 @@ final class CallMachine {
         target = uri
         self.delaysOffer = delaysOffer
         requestHeaders = headers
-        media = CallMedia(call: handle, suites: account.capabilities.cryptoSuites, core: &core)
+        media = CallMedia(call: handle, account: account, isOfferer: !delaysOffer, core: &core)
         snapshot.remoteAddress = uri.withoutParameters
     }
 
@@ -103,7 +112,7 @@ final class CallMachine {
         delaysOffer = false
         requestHeaders = SIPHeaders()
         localAddress = core.localAddress
-        media = CallMedia(call: handle, suites: account.capabilities.cryptoSuites, core: &core)
+        media = CallMedia(call: handle, account: account, isOfferer: invite.offer == nil, core: &core)
         startedAt = core.now
         snapshot.phase = .alerting
         snapshot.remoteAddress = from?.uri.withoutParameters ?? ""
@@ -111,6 +120,8 @@ final class CallMachine {
         snapshot.subject = invite.request.headers[first: "Subject"]
         snapshot.headers = invite.request.headers.unknownFields
         guard takeInitialOffer(invite, core: &core) else { return nil }
+        // Candidates are gathered while it rings.
+        if account.ice != nil { _ = wishes(mode: snapshot.incomingVideoStatus == .off ? nil : .sendReceive, core: &core) }
         core.output(.incomingCall(handle, account.handle, snapshot))
         core.userAgent.ring(session, at: core.now, actions: &core.actions)
     }
@@ -137,6 +148,10 @@ final class CallMachine {
         case .requestKeyFrame:
             media.requestKeyFrame(core: &core)
             core.output(.finished(token, nil))
+        case .restartICE:
+            guard snapshot.isUp, let connectivity = media.connectivity else { return refuse(token, core: &core) }
+            connectivity.restart(core: &core)
+            change(Change(kind: .refresh, token: token), core: &core)
         case .transfer(let address): transfer(to: address, token: token, core: &core)
         case .transferTo: refuse(token, core: &core)
         }
@@ -168,14 +183,37 @@ final class CallMachine {
             return fail(CallFailure(.unreachable, reason), core: &core)
         }
         localAddress = route.local.address
-        var negotiation = OfferAnswer(
+        negotiation = OfferAnswer(
             capabilities: account.capabilities, sessionID: core.random.next(), address: route.local.address)
+        guard !delaysOffer, account.ice != nil else { return invite(core: &core) }
+        guard wishes(mode: snapshot.videoMode, core: &core) != nil else { return failForPorts(core: &core) }
+        wait(for: .invite, core: &core)
+    }
+
+    /// Goes on as soon as the candidates are gathered, or have taken too long.
+    private func wait(for next: AfterGathering, core: inout EngineCore) {
+        afterGathering = next
+        gatherUntil = core.now + core.configuration.gatheringLimit
+        if media.connectivity?.isGathered != false { gathered(core: &core) }
+    }
+
+    private func gathered(core: inout EngineCore) {
+        let next = afterGathering
+        afterGathering = nil
+        gatherUntil = nil
+        switch next {
+        case .invite where snapshot.phase == .initiating && session == nil: invite(core: &core)
+        case .accept where snapshot.phase == .alerting || snapshot.phase == .ignored: answerInvite(core: &core)
+        case .invite, .accept, nil: break
+        }
+    }
+
+    private func invite(core: inout EngineCore) {
         var offer: [UInt8]?
         if !delaysOffer {
             guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
-            offer = negotiation.makeOffer(wishes).write()
+            offer = negotiation?.makeOffer(wishes).write()
         }
-        self.negotiation = negotiation
         let session = core.userAgent.invite(
             target, from: account.identity, routes: account.routes, headers: requestHeaders, offer: offer, at: core.now,
             actions: &core.actions)
@@ -188,7 +226,15 @@ final class CallMachine {
         else {
             return refuse(token, core: &core)
         }
+        _ = session
         setupToken = token
+        guard account.ice != nil else { return answerInvite(core: &core) }
+        guard wishes(mode: snapshot.videoMode, core: &core) != nil else { return failForPorts(core: &core) }
+        wait(for: .accept, core: &core)
+    }
+
+    private func answerInvite(core: inout EngineCore) {
+        guard let session else { return }
         guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
         let isLateOffer = negotiation?.remoteOffer == nil
         let description = isLateOffer ? negotiation?.makeOffer(wishes) : negotiation?.makeAnswer(wishes)
@@ -251,7 +297,8 @@ final class CallMachine {
         tellMediaEvents(core: &core)
     }
 
-    private func tellMediaEvents(core: inout EngineCore) {
+    func tellMediaEvents(core: inout EngineCore) {
+        for news in media.connectivity?.takeNews() ?? [] { handle(news, core: &core) }
         for event in media.takeEvents() where snapshot.phase != .failed {
             switch event {
             case .mediaSecured:
@@ -267,24 +314,40 @@ final class CallMachine {
         }
     }
 
+    private func handle(_ news: CallConnectivity.News, core: inout EngineCore) {
+        switch news {
+        case .gathered:
+            if afterGathering != nil { gathered(core: &core) }
+        case .connected:
+            if hadConnectivity { tell(.mediaFlowChanged(isVideo: false, flows: true), core: &core) }
+            hadConnectivity = true
+        case .lost where hadConnectivity:
+            tell(.mediaFlowChanged(isVideo: false, flows: false), core: &core)
+        case .lost:
+            guard snapshot.phase != .failed, let session else { return }
+            let reason = "No way for the media was found between the two ends: a TURN server would relay it."
+            fail(CallFailure(.mediaTimeout, reason), core: &core)
+            core.userAgent.end(session, at: core.now, actions: &core.actions)
+        }
+    }
+
     /// What this side wants of the session now; nil where no sockets are to be had.
     func wishes(mode: VideoMode?, core: inout EngineCore) -> MediaWishes? {
-        guard let localAddress, let audio = media.line(.audio, core: &core) else { return nil }
-        var video = media.video
-        if video == nil, mode?.direction != nil {
-            guard let line = media.line(.video, core: &core) else { return nil }
-            video = line
+        guard let localAddress, let audio = media.localStream(.audio, address: localAddress, core: &core) else { return nil }
+        var video: LocalStream?
+        if media.video != nil || mode?.direction != nil {
+            guard let stream = media.localStream(.video, address: localAddress, core: &core) else { return nil }
+            video = stream
         }
         return MediaWishes(
-            audio: audio.localStream(address: localAddress), video: video?.localStream(address: localAddress),
-            videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection, isHolding: snapshot.isHeld)
+            audio: audio, video: video, videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection, isHolding: snapshot.isHeld)
     }
 
     // MARK: Time
 
     var nextDeadline: Instant? {
         var deadline = media.nextDeadline
-        for candidate in [videoRequest?.deadline, lingerUntil, noAnswerAt] {
+        for candidate in [videoRequest?.deadline, lingerUntil, noAnswerAt, gatherUntil] {
             if let candidate { deadline = min(deadline ?? candidate, candidate) }
         }
         return deadline
@@ -297,6 +360,7 @@ final class CallMachine {
             intendedEnding = CallEnding(.mediaTimeout)
             core.userAgent.end(session, at: core.now, actions: &core.actions)
         }
+        if let deadline = gatherUntil, deadline <= core.now { gathered(core: &core) }
         if let deadline = videoRequest?.deadline, deadline <= core.now { videoRequestTimedOut(core: &core) }
         if let deadline = noAnswerAt, deadline <= core.now {
             noAnswerAt = nil

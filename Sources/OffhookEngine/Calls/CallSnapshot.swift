@@ -56,6 +56,8 @@ package struct CallSnapshot: Sendable {
     package var hasAudio = false
     package var hasVideo = false
     package var isVideoAddPending = false
+    /// Whether the way of the media was found by ICE, which can look for another.
+    package var usesICE = false
     package var incomingVideoStatus = IncomingVideoStatus.off
     package var videoMode: VideoMode?
     package var allowedVideoDirection = MediaDirection.sendReceive

@@ -12,6 +12,8 @@ final class CallMedia {
     private let suites: [SDESSuite]
     private(set) var audio: MediaLine?
     private(set) var video: MediaLine?
+    /// ICE; nil where the account does none.
+    private(set) var connectivity: CallConnectivity?
     private var lipSync = LipSync()
     private var nextLipSync: Instant?
     private var heldFrames: [(due: Instant, frame: ReceivedVideoFrame)] = []
@@ -21,9 +23,10 @@ final class CallMedia {
     private(set) var events: [CallEvent] = []
     private(set) var endsForSilenceAt: Instant?
 
-    init(call: CallHandle, suites: [SDESSuite], core: inout EngineCore) {
+    init(call: CallHandle, account: EngineAccount, isOfferer: Bool, core: inout EngineCore) {
         self.call = call
-        self.suites = suites
+        connectivity = account.ice.map { CallConnectivity(settings: $0, isOfferer: isOfferer, seed: core.random.next()) }
+        suites = account.capabilities.cryptoSuites
         channel = ChannelHandle(number: core.nextNumber())
         canonicalName = core.random.token(length: 16)
         actions.reserveCapacity(64)
@@ -41,11 +44,31 @@ final class CallMedia {
 
     private var lines: [MediaLine] { [audio, video].compactMap(\.self) }
 
+    /// What a description says of our end of a line, which is made on first use; nil where no sockets are to be had.
+    func localStream(_ kind: StreamKind, address: IPAddress, core: inout EngineCore) -> LocalStream? {
+        guard let line = line(kind, core: &core) else { return nil }
+        connectivity?.add(line.ownTransport.ports, address: address, core: &core)
+        return line.localStream(address: address, ice: connectivity?.description(of: line.ownTransport.ports))
+    }
+
     /// Takes over what was agreed for all lines and tells the codecs.
     func apply(_ media: [NegotiatedMedia], isHolding: Bool, core: inout EngineCore) throws(SRTPError) {
         for line in lines {
             let agreed = media.first { $0.kind == line.kind && $0.isEnabled }
-            try line.apply(agreed, isSilent: isHolding, core: &core, actions: &actions)
+            var bundle: MediaTransport?
+            if let agreed, agreed.transportIndex != agreed.index {
+                let tagged = media.first { $0.index == agreed.transportIndex }?.kind
+                bundle = lines.first { $0.kind == tagged && $0 !== line }?.ownTransport
+            }
+            if let agreed, let connectivity {
+                if bundle != nil {
+                    connectivity.remove(line.ownTransport.ports, core: &core)
+                } else {
+                    connectivity.agree(
+                        agreed.remoteICE, on: line.ownTransport.ports, isMultiplexed: agreed.hasRTCPMux, core: &core)
+                }
+            }
+            try line.apply(agreed, bundle: bundle, isSilent: isHolding, core: &core, actions: &actions)
             perform(line, core: &core)
         }
         var plan = MediaPlan()
@@ -75,21 +98,30 @@ final class CallMedia {
     // MARK: Packets
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
-        guard let line = lines.first(where: { $0.transport.ports.rtp == socket || $0.transport.ports.rtcp == socket })
-        else {
+        let users = lines.filter { $0.uses(socket) }
+        guard let first = users.first, connectivity?.receive(packet, on: socket, from: source, core: &core) != true else {
             core.pool.give(packet)
             return
         }
-        switch line.transport.receive(packet, on: socket, from: source, at: core.now) {
+        let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
+        let transport = owns ? first.ownTransport : first.transport
+        switch transport.receive(packet, on: socket, from: source, at: core.now) {
         case .rtp(let packet):
+            let payloadType = packet.count > 1 ? packet[1] & 0x7F : 0
+            let line = users.first { $0.receives(payloadType: payloadType) } ?? first
             line.session.receiveRTP(packet, at: core.now, pool: &core.pool, actions: &actions)
+            perform(line, core: &core)
         case .rtcp(let packet):
-            line.session.receiveRTCP(packet.bytes, at: core.now, pool: &core.pool, actions: &actions)
+            // In a bundle each session finds what is its own by the sources.
+            for line in users {
+                line.session.receiveRTCP(packet.bytes, at: core.now, pool: &core.pool, actions: &actions)
+                perform(line, core: &core)
+            }
             core.pool.give(packet)
         case .ignored(let packet):
             core.pool.give(packet)
+            perform(first, core: &core)
         }
-        perform(line, core: &core)
     }
 
     func sendAudio(_ payload: [UInt8], payloadType: UInt8, units: Int, core: inout EngineCore) {
@@ -139,8 +171,9 @@ final class CallMedia {
             perform(line, core: &core)
             line.transport.close()
             perform(line, core: &core)
-            core.release(line.transport.ports)
+            core.release(line.ownTransport.ports)
         }
+        connectivity?.close(core: &core)
         heldFrames = []
     }
 
@@ -157,6 +190,7 @@ final class CallMedia {
     }
 
     func handleTimeout(core: inout EngineCore) {
+        connectivity?.handleTimeout(core: &core)
         for line in lines {
             if let deadline = line.transport.nextDeadline, deadline <= core.now {
                 line.transport.handle(timeoutAt: core.now)
@@ -196,9 +230,9 @@ final class CallMedia {
         for action in actions {
             switch action {
             case .sendRTP(let packet):
-                send(packet, line.transport.prepareRTP(packet), core: &core)
+                send(packet, line.transport, isControl: false, core: &core)
             case .sendRTCP(let packet):
-                send(packet, line.transport.prepareRTCP(packet), core: &core)
+                send(packet, line.transport, isControl: true, core: &core)
             case .videoFrame(let frame):
                 deliver(frame, core: &core)
             case .keyFrameRequested:
@@ -226,11 +260,11 @@ final class CallMedia {
 
     private func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {
         switch outcome {
-        case .send(let bytes, let socket, let destination):
+        case .send(let bytes, let isControl):
             guard bytes.count <= PacketBuffer.capacity else { return }
             let packet = core.pool.take()
             packet.assign(bytes)
-            core.output(.sendMedia(packet, from: socket, to: destination))
+            forward(packet, line.transport, isControl: isControl, core: &core)
         case .secured:
             events.append(.mediaSecured)
             // What was encoded before the keys were there went nowhere.
@@ -241,9 +275,22 @@ final class CallMedia {
     }
 
     private func send(
-        _ packet: PacketBuffer, _ way: (socket: MediaSocketID, destination: Endpoint)?, core: inout EngineCore
+        _ packet: PacketBuffer, _ transport: MediaTransport, isControl: Bool, core: inout EngineCore
     ) {
-        if let way {
+        guard transport.protect(packet, isControl: isControl) else { return core.pool.give(packet) }
+        forward(packet, transport, isControl: isControl, core: &core)
+    }
+
+    /// Sends a packet as it is: by the way ICE found, or to where signalling said.
+    private func forward(
+        _ packet: PacketBuffer, _ transport: MediaTransport, isControl: Bool, core: inout EngineCore
+    ) {
+        if let connectivity, connectivity.governs(transport.ports) {
+            let isControl = isControl && !transport.isMultiplexed
+            guard connectivity.send(packet, transport.ports, isControl: isControl, core: &core) else {
+                return core.pool.give(packet)
+            }
+        } else if let way = transport.way(isControl: isControl) {
             core.output(.sendMedia(packet, from: way.socket, to: way.destination))
         } else {
             core.pool.give(packet)

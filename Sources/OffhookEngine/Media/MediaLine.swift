@@ -7,17 +7,22 @@ internal import OffhookSDP
 /// One audio or video line of a call: its sockets, keys and RTP.
 final class MediaLine {
     let kind: StreamKind
-    let transport: MediaTransport
+    /// The transport of this line's own sockets.
+    let ownTransport: MediaTransport
+    /// The transport in use: in a bundle that of another line (RFC 9143).
+    private(set) var transport: MediaTransport
     let session: RTPSession
     /// Our SDES keys, made once and offered again and again, so that no re-INVITE starts SRTP anew (RFC 4568 §7.1.4).
     private let keys: [SDESSuite: [UInt8]]
     private let identity: DTLSIdentity?
     private(set) var negotiated: NegotiatedMedia?
+    private var receivedPayloadTypes: Set<UInt8> = []
 
     init(kind: StreamKind, ports: MediaPorts, canonicalName: String, suites: [SDESSuite], core: inout EngineCore) {
         self.kind = kind
         identity = core.identity
-        transport = MediaTransport(ports: ports, identity: identity)
+        ownTransport = MediaTransport(ports: ports, identity: identity)
+        transport = ownTransport
         var configuration = RTPSession.Configuration(
             kind: kind == .audio ? .audio : .video, canonicalName: canonicalName, seed: core.random.next(),
             clock: core.clock)
@@ -32,43 +37,60 @@ final class MediaLine {
     }
 
     /// What a description says of our end.
-    func localStream(address: IPAddress) -> LocalStream {
+    func localStream(address: IPAddress, ice: ICEDescription?) -> LocalStream {
         LocalStream(
-            address: address, port: transport.ports.rtpPort, rtcpPort: transport.ports.rtcpPort, keys: keys,
+            address: address, port: ownTransport.ports.rtpPort, rtcpPort: ownTransport.ports.rtcpPort, keys: keys,
+            ice: ice,
             dtls: identity.map { DTLSDescription(fingerprints: [FingerprintAttribute($0.fingerprint())]) },
             ssrc: session.localSSRC.rawValue, cname: session.configuration.canonicalName)
     }
 
     /// Takes over what was agreed. Throws where it cannot be secured as agreed.
     ///
-    /// `isSilent` says that we send nothing though the direction would allow it: we hold the call.
+    /// `bundle` is the transport of the line whose transport this one shares. `isSilent` says that we send nothing though the direction would allow it: we hold the call.
     func apply(
-        _ media: NegotiatedMedia?, isSilent: Bool, core: inout EngineCore, actions: inout [RTPSession.Action]
+        _ media: NegotiatedMedia?, bundle: MediaTransport?, isSilent: Bool, core: inout EngineCore, actions: inout [RTPSession.Action]
     ) throws(SRTPError) {
         negotiated = media
         guard let media, media.isEnabled else {
             session.setDirections(sends: false, receives: false, at: core.now, pool: &core.pool, actions: &actions)
             return
         }
-        transport.signal(
-            rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint, isMultiplexed: media.hasRTCPMux)
-        switch media.security {
-        case .none:
-            transport.makePlain()
-        case .dtls(let role, let remote):
-            transport.handshake(role: role, remote: remote, at: core.now)
-        case .sdes(let local, let remote):
-            guard let outbound = SRTPKeys(local), let inbound = SRTPKeys(remote) else { throw .unavailable }
-            try transport.secure(outbound: outbound, inbound: inbound)
-        }
-        session.setReceivePayloads(
-            PayloadFormat.formats(codecs: media.receiveCodecs, events: media.receiveTelephoneEvents))
+        transport = bundle ?? ownTransport
+        if bundle == nil { try signal(media, at: core.now) }
+        let received = PayloadFormat.formats(codecs: media.receiveCodecs, events: media.receiveTelephoneEvents)
+        receivedPayloadTypes = Set(received.map(\.payloadType))
+        session.setReceivePayloads(received)
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
         let bandwidth = media.bandwidth.payloadBitsPerSecond(packetsPerSecond: kind == .audio ? 50 : 200)
         session.setBandwidth(bandwidth ?? (kind == .audio ? 64_000 : 1_500_000))
         session.setDirections(
             sends: media.direction.sends && !isSilent, receives: media.direction.receives, at: core.now,
             pool: &core.pool, actions: &actions)
+    }
+
+    private func signal(_ media: NegotiatedMedia, at now: Instant) throws(SRTPError) {
+        transport.signal(
+            rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint, isMultiplexed: media.hasRTCPMux)
+        switch media.security {
+        case .none:
+            transport.makePlain()
+        case .dtls(let role, let remote):
+            transport.handshake(role: role, remote: remote, at: now)
+        case .sdes(let local, let remote):
+            guard let outbound = SRTPKeys(local), let inbound = SRTPKeys(remote) else { throw .unavailable }
+            try transport.secure(outbound: outbound, inbound: inbound)
+        }
+    }
+
+    /// Whether one of this line's transports has this socket.
+    func uses(_ socket: MediaSocketID) -> Bool {
+        [transport.ports, ownTransport.ports].contains { $0.rtp == socket || $0.rtcp == socket }
+    }
+
+    /// Whether packets with this payload type are this line's, where several share a transport (RFC 9143 §9.2).
+    func receives(payloadType: UInt8) -> Bool {
+        receivedPayloadTypes.contains(payloadType)
     }
 
     /// Whether media flows under protection, or none flows.

@@ -16,7 +16,7 @@ final class MediaTransport {
     /// What the transport wants done, after each call.
     enum Outcome {
         /// Send this as it is.
-        case send([UInt8], from: MediaSocketID, to: Endpoint)
+        case send([UInt8], isControl: Bool)
         /// Packets are protected from now on.
         case secured
         case securityFailed(DTLSError)
@@ -129,8 +129,7 @@ final class MediaTransport {
         for outcome in handshakeOutcomes {
             switch outcome {
             case .send(let bytes):
-                guard let destination = isControl ? remoteControl.current : remote.current else { continue }
-                outcomes.append(.send(bytes, from: isControl ? ports.rtcp : ports.rtp, to: destination))
+                outcomes.append(.send(bytes, isControl: isControl))
             case .secured:
                 if handshakes.allSatisfy(\.isSecured) { outcomes.append(.secured) }
             case .failed(let error):
@@ -205,17 +204,27 @@ final class MediaTransport {
         return .ignored(packet)
     }
 
-    /// Protects an RTP packet and says where it goes; nil where it cannot be sent, and the buffer is to be given back.
-    func prepareRTP(_ packet: PacketBuffer) -> (socket: MediaSocketID, destination: Endpoint)? {
-        guard let destination = remote.current else { return nil }
-        guard isPlain || rtpContext.map({ (try? $0.protectRTP(packet)) != nil }) == true else { return nil }
-        return (ports.rtp, destination)
+    /// Protects a packet; false where that cannot be done yet, and it must not be sent.
+    func protect(_ packet: PacketBuffer, isControl: Bool) -> Bool {
+        if isPlain { return true }
+        do throws(SRTPError) {
+            if isControl {
+                guard let context = rtcpContext else { return false }
+                try context.protectRTCP(packet)
+            } else {
+                guard let context = rtpContext else { return false }
+                try context.protectRTP(packet)
+            }
+            return true
+        } catch {
+            return false
+        }
     }
 
-    /// The same for an RTCP packet.
-    func prepareRTCP(_ packet: PacketBuffer) -> (socket: MediaSocketID, destination: Endpoint)? {
-        guard let destination = isMultiplexed ? remote.current : remoteControl.current else { return nil }
-        guard isPlain || rtcpContext.map({ (try? $0.protectRTCP(packet)) != nil }) == true else { return nil }
-        return (isMultiplexed ? ports.rtp : ports.rtcp, destination)
+    /// Which socket sends a packet, and where to by what signalling said; nil where it said nothing.
+    func way(isControl: Bool) -> (socket: MediaSocketID, destination: Endpoint)? {
+        let usesControlPort = isControl && !isMultiplexed
+        guard let destination = usesControlPort ? remoteControl.current : remote.current else { return nil }
+        return (usesControlPort ? ports.rtcp : ports.rtp, destination)
     }
 }

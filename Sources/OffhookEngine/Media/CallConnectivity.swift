@@ -1,0 +1,225 @@
+internal import OffhookBasics
+internal import OffhookCrypto
+internal import OffhookICE
+internal import OffhookSDP
+
+/// ICE of one call: finds a way for each media transport and keeps watch over it (RFC 8445, RFC 8839).
+final class CallConnectivity {
+    /// What ICE has to tell the call.
+    enum News {
+        case gathered
+        /// Every transport has a way that works.
+        case connected
+        /// No way works, or the far end consents no more (RFC 7675).
+        case lost
+    }
+
+    private var agent: ICEAgent
+    private var streams: [MediaSocketID: ICEStreamID] = [:]
+    private var connected: Set<ICEStreamID> = []
+    /// Transports on which the far end does no ICE.
+    private var refused: Set<MediaSocketID> = []
+    private var actions: [ICEAction] = []
+    private var news: [News] = []
+    private let isLite: Bool
+    /// Whether the far end does ICE with us; until then, and where it does not, packets go to the signalled addresses.
+    private(set) var isAgreed = false
+
+    init(settings: ICESettings, isOfferer: Bool, seed: UInt64) {
+        var configuration = ICEConfiguration()
+        configuration.stunServers = settings.stunServers
+        configuration.turnServers = settings.relayServers.map { relay in
+            TURNServer(endpoint: relay.endpoint, username: relay.username, password: relay.password)
+        }
+        configuration.relayOnly = settings.isRelayOnly
+        configuration.isLite = settings.isLite
+        configuration.pacing = .milliseconds(20)
+        isLite = settings.isLite
+        agent = ICEAgent(
+            configuration: configuration, role: isOfferer && !settings.isLite ? .controlling : .controlled, seed: seed,
+            authenticator: OpenSSLAuthenticator())
+    }
+
+    /// Whether packets of this transport go by what ICE finds.
+    func governs(_ ports: MediaPorts) -> Bool {
+        isAgreed && streams[ports.rtp] != nil
+    }
+
+    // MARK: Transports
+
+    /// Begins to find ways for a transport's sockets.
+    func add(_ ports: MediaPorts, address: IPAddress, core: inout EngineCore) {
+        guard streams[ports.rtp] == nil, !refused.contains(ports.rtp) else { return }
+        let stream = agent.addStream(components: [ICEComponentID.rtp, ICEComponentID.rtcp])
+        streams[ports.rtp] = stream
+        agent.addLocalHost(
+            Endpoint(address, ports.rtpPort), socket: SocketID(ports.rtp.number), component: ICEComponentID(stream),
+            at: core.now, actions: &actions)
+        agent.addLocalHost(
+            Endpoint(address, ports.rtcpPort), socket: SocketID(ports.rtcp.number),
+            component: ICEComponentID(stream, ICEComponentID.rtcp), at: core.now, actions: &actions)
+        agent.gather(at: core.now, actions: &actions)
+        take(core: &core)
+    }
+
+    var isGathered: Bool { agent.isGatheringComplete }
+
+    /// What our description says of a transport.
+    func description(of ports: MediaPorts) -> ICEDescription? {
+        guard let stream = streams[ports.rtp], let credentials = agent.localCredentials(of: stream) else { return nil }
+        return ICEDescription(
+            userFragment: credentials.userFragment, password: credentials.password, isLite: isLite,
+            candidates: agent.localCandidates(of: stream).map(ICECandidateAttribute.init), isComplete: agent.isGatheringComplete)
+    }
+
+    /// Takes what the far end's description says of a transport; nil where it does no ICE there.
+    func agree(_ remote: ICEDescription?, on ports: MediaPorts, isMultiplexed: Bool, core: inout EngineCore) {
+        guard let stream = streams[ports.rtp] else { return }
+        guard let remote, !remote.isMismatch else {
+            agent.removeStream(stream, at: core.now, actions: &actions)
+            streams[ports.rtp] = nil
+            refused.insert(ports.rtp)
+            return take(core: &core)
+        }
+        isAgreed = true
+        if isMultiplexed { agent.setMultiplexed(stream, at: core.now, actions: &actions) }
+        let candidates = remote.candidates.compactMap(ICECandidate.init)
+        agent.setRemote(
+            ICERemoteDescription(
+                credentials: ICECredentials(userFragment: remote.userFragment, password: remote.password),
+                candidates: isMultiplexed ? candidates.filter { $0.component == ICEComponentID.rtp } : candidates,
+                isLite: remote.isLite, isComplete: remote.isComplete),
+            for: stream, at: core.now, actions: &actions)
+        take(core: &core)
+    }
+
+    func restart(core: inout EngineCore) {
+        for stream in Set(streams.values) { agent.restart(stream, at: core.now, actions: &actions) }
+        connected = []
+        take(core: &core)
+    }
+
+    /// A transport that is used no more, such as that of a line that joined a bundle.
+    func remove(_ ports: MediaPorts, core: inout EngineCore) {
+        guard let stream = streams.removeValue(forKey: ports.rtp) else { return }
+        agent.removeStream(stream, at: core.now, actions: &actions)
+        connected.remove(stream)
+        take(core: &core)
+    }
+
+    // MARK: Packets
+
+    /// Shows a datagram to ICE. True where it was ICE's own; a relayed packet is cut out of its wrapping and left.
+    func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) -> Bool {
+        let receipt = agent.receive(
+            packet.bytes, on: SocketID(socket.number), from: source, at: core.now, actions: &actions)
+        take(core: &core)
+        switch receipt {
+        case .handled: return true
+        case .notSTUN: return false
+        case .relayedMedia(let range, _):
+            let payload = packet.bytes.extracting(range).withUnsafeBytes { Array($0) }
+            packet.assign(payload)
+            return false
+        }
+    }
+
+    /// Sends a packet of a transport by whatever way there is; false where there is none yet, or none any more.
+    func send(_ packet: PacketBuffer, _ ports: MediaPorts, isControl: Bool, core: inout EngineCore) -> Bool {
+        guard let stream = streams[ports.rtp] else { return false }
+        let component = ICEComponentID(stream, isControl ? ICEComponentID.rtcp : ICEComponentID.rtp)
+        switch agent.route(for: component) {
+        case .direct(let socket, let destination):
+            core.output(.sendMedia(packet, from: MediaSocketID(number: socket.rawValue), to: destination))
+            return true
+        case .relayed:
+            let isSent = agent.sendMedia(packet.bytes, for: component, at: core.now, actions: &actions)
+            if isSent { core.pool.give(packet) }
+            take(core: &core)
+            return isSent
+        case nil:
+            return false
+        }
+    }
+
+    /// Where a transport's packets go, and whether a relay is in between.
+    func remote(of ports: MediaPorts) -> (endpoint: Endpoint, isRelayed: Bool)? {
+        guard let stream = streams[ports.rtp] else { return nil }
+        switch agent.route(for: ICEComponentID(stream)) {
+        case .direct(_, let destination): return (destination, false)
+        case .relayed(_, _, let peer): return (peer, true)
+        case nil: return nil
+        }
+    }
+
+    // MARK: Time
+
+    var nextDeadline: Instant? { agent.nextDeadline }
+
+    func handleTimeout(core: inout EngineCore) {
+        guard let deadline = agent.nextDeadline, deadline <= core.now else { return }
+        agent.handle(timeoutAt: core.now, actions: &actions)
+        take(core: &core)
+    }
+
+    func close(core: inout EngineCore) {
+        agent.close(at: core.now, actions: &actions)
+        take(core: &core)
+    }
+
+    func takeNews() -> [News] {
+        guard !news.isEmpty else { return [] }
+        defer { news = [] }
+        return news
+    }
+
+    private func take(core: inout EngineCore) {
+        for action in actions {
+            switch action {
+            case .send(let bytes, let socket, let destination):
+                guard bytes.count <= PacketBuffer.capacity else { continue }
+                let packet = core.pool.take()
+                packet.assign(bytes)
+                core.output(.sendMedia(packet, from: MediaSocketID(number: socket.rawValue), to: destination))
+            case .gatheringComplete:
+                news.append(.gathered)
+            case .connected(let stream):
+                connected.insert(stream)
+                if connected.isSuperset(of: streams.values) { news.append(.connected) }
+            case .failed(let stream):
+                if streams.values.contains(stream) { news.append(.lost) }
+            case .consentLost(let component):
+                if streams.values.contains(component.stream) { news.append(.lost) }
+            case .gathered, .selected, .disconnected, .roleChanged, .restarted, .relayedMedia:
+                break
+            }
+        }
+        actions.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The hashes of STUN, by OpenSSL.
+private struct OpenSSLAuthenticator: MessageAuthenticator {
+    func hmacSHA1(key: [UInt8], message: [UInt8]) -> [UInt8] { MessageAuthentication.hmacSHA1(key: key, message: message) }
+    func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] { MessageAuthentication.hmacSHA256(key: key, message: message) }
+    func md5(_ message: [UInt8]) -> [UInt8] { MessageAuthentication.md5(message) }
+    func sha256(_ message: [UInt8]) -> [UInt8] { MessageAuthentication.sha256(message) }
+}
+
+extension ICECandidateAttribute {
+    fileprivate init(_ candidate: ICECandidate) {
+        self.init(
+            foundation: candidate.foundation, component: candidate.component, priority: candidate.priority,
+            address: candidate.endpoint.address.description, port: candidate.endpoint.port, kind: candidate.kind.rawValue,
+            relatedAddress: candidate.related?.address.description, relatedPort: candidate.related?.port)
+    }
+}
+
+extension ICECandidate {
+    fileprivate init?(_ line: ICECandidateAttribute) {
+        self.init(
+            foundation: line.foundation, component: line.component, transport: line.transport, priority: line.priority,
+            address: line.address, port: line.port, kind: line.kind, relatedAddress: line.relatedAddress,
+            relatedPort: line.relatedPort)
+    }
+}
