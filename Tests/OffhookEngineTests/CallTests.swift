@@ -231,6 +231,46 @@ import Testing
         #expect(network.videoFrames[caller] == [frame])
     }
 
+    @Test(arguments: [false, true])
+    func `ICE finds the way, and lines share a transport where both can`(canBundle: Bool) throws {
+        var capabilities = MediaCapabilities()
+        capabilities.hasDTLS = true
+        capabilities.security = .dtls
+        capabilities.canBundle = canBundle
+        let network = EngineNetwork(capabilities: capabilities, ice: ICESettings())
+        network.mediaLossPeriod = 7
+        let (caller, answered, start) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        #expect(network.finished[start] == .some(nil))
+        network.mediaLossPeriod = 0
+
+        let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
+        network.step(.callee) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.run(.seconds(1))
+
+        #expect(network.videoFrames[caller] == [frame])
+        #expect(network.snapshots[caller]?.usesICE == true)
+        let restart = network.perform(.restartICE, on: caller, .caller)
+        network.run(.seconds(3))
+        #expect(network.finished[restart] == .some(nil))
+        network.step(.callee) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[caller] == [frame, frame])
+    }
+
+    @Test func `a far end without ICE is reached at its plain address`() throws {
+        let network = EngineNetwork(ice: ICESettings(), onlyCallerDoesICE: true)
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+
+        let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
+        network.step(.caller) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }
+        network.run(.seconds(1))
+
+        #expect(network.videoFrames[callee] == [frame])
+        #expect(network.snapshots[caller]?.usesICE == false)
+    }
+
     @Test(arguments: 1...14)
     func `a call survives the loss of any one message`(lost: Int) throws {
         let network = EngineNetwork()

@@ -52,7 +52,8 @@ final class EngineNetwork {
     private let latency = Duration.milliseconds(5)
 
     init(
-        capabilities: MediaCapabilities = MediaCapabilities(), policy: VideoAddPolicy = .ask, seed: UInt64 = 1
+        capabilities: MediaCapabilities = MediaCapabilities(), policy: VideoAddPolicy = .ask, ice: ICESettings? = nil,
+        onlyCallerDoesICE: Bool = false, seed: UInt64 = 1
     ) {
         var configuration = EngineConfiguration()
         // Long requests stay datagrams, which get lost; TCP's would not.
@@ -67,6 +68,7 @@ final class EngineNetwork {
                 handle: AccountHandle(number: 1), identity: NameAddress(uri: uri ?? .other("")),
                 capabilities: capabilities)
             account.videoAddPolicy = policy
+            account.ice = onlyCallerDoesICE && side == .callee ? nil : ice
             engine.setAccount(account)
             engines.append(engine)
             settle(side)

@@ -56,7 +56,11 @@ struct RelayAddress {
 
     init?(parsing text: String) {
         var rest = text[...]
-        if rest.hasPrefix("turn:") { rest = rest.dropFirst(5) } else if rest.contains("//") || rest.hasPrefix("turns:") { return nil }
+        if rest.hasPrefix("turn:") {
+            rest = rest.dropFirst(5)
+        } else if rest.contains("//") || rest.hasPrefix("turns:") {
+            return nil
+        }
         let parts = rest.split(separator: "?", maxSplits: 1)
         guard let host = parts.first, !host.isEmpty else { return nil }
         server = String(host)

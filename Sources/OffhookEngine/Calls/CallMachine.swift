@@ -121,7 +121,9 @@ final class CallMachine {
         snapshot.headers = invite.request.headers.unknownFields
         guard takeInitialOffer(invite, core: &core) else { return nil }
         // Candidates are gathered while it rings.
-        if account.ice != nil { _ = wishes(mode: snapshot.incomingVideoStatus == .off ? nil : .sendReceive, core: &core) }
+        if account.ice != nil {
+            _ = wishes(mode: snapshot.incomingVideoStatus == .off ? nil : .sendReceive, core: &core)
+        }
         core.output(.incomingCall(handle, account.handle, snapshot))
         core.userAgent.ring(session, at: core.now, actions: &core.actions)
     }
@@ -333,14 +335,17 @@ final class CallMachine {
 
     /// What this side wants of the session now; nil where no sockets are to be had.
     func wishes(mode: VideoMode?, core: inout EngineCore) -> MediaWishes? {
-        guard let localAddress, let audio = media.localStream(.audio, address: localAddress, core: &core) else { return nil }
+        guard let localAddress, let audio = media.localStream(.audio, address: localAddress, core: &core) else {
+            return nil
+        }
         var video: LocalStream?
         if media.video != nil || mode?.direction != nil {
             guard let stream = media.localStream(.video, address: localAddress, core: &core) else { return nil }
             video = stream
         }
         return MediaWishes(
-            audio: audio, video: video, videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection, isHolding: snapshot.isHeld)
+            audio: audio, video: video, videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection,
+            isHolding: snapshot.isHeld)
     }
 
     // MARK: Time

@@ -69,7 +69,8 @@ final class CallConnectivity {
         guard let stream = streams[ports.rtp], let credentials = agent.localCredentials(of: stream) else { return nil }
         return ICEDescription(
             userFragment: credentials.userFragment, password: credentials.password, isLite: isLite,
-            candidates: agent.localCandidates(of: stream).map(ICECandidateAttribute.init), isComplete: agent.isGatheringComplete)
+            candidates: agent.localCandidates(of: stream).map(ICECandidateAttribute.init),
+            isComplete: agent.isGatheringComplete)
     }
 
     /// Takes what the far end's description says of a transport; nil where it does no ICE there.
@@ -82,7 +83,7 @@ final class CallConnectivity {
             return take(core: &core)
         }
         isAgreed = true
-        if isMultiplexed { agent.setMultiplexed(stream, at: core.now, actions: &actions) }
+        if isMultiplexed { agent.multiplex(stream, at: core.now, actions: &actions) }
         let candidates = remote.candidates.compactMap(ICECandidate.init)
         agent.setRemote(
             ICERemoteDescription(
@@ -110,7 +111,9 @@ final class CallConnectivity {
     // MARK: Packets
 
     /// Shows a datagram to ICE. True where it was ICE's own; a relayed packet is cut out of its wrapping and left.
-    func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) -> Bool {
+    func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore)
+        -> Bool
+    {
         let receipt = agent.receive(
             packet.bytes, on: SocketID(socket.number), from: source, at: core.now, actions: &actions)
         take(core: &core)
@@ -200,8 +203,12 @@ final class CallConnectivity {
 
 /// The hashes of STUN, by OpenSSL.
 private struct OpenSSLAuthenticator: MessageAuthenticator {
-    func hmacSHA1(key: [UInt8], message: [UInt8]) -> [UInt8] { MessageAuthentication.hmacSHA1(key: key, message: message) }
-    func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] { MessageAuthentication.hmacSHA256(key: key, message: message) }
+    func hmacSHA1(key: [UInt8], message: [UInt8]) -> [UInt8] {
+        MessageAuthentication.hmacSHA1(key: key, message: message)
+    }
+    func hmacSHA256(key: [UInt8], message: [UInt8]) -> [UInt8] {
+        MessageAuthentication.hmacSHA256(key: key, message: message)
+    }
     func md5(_ message: [UInt8]) -> [UInt8] { MessageAuthentication.md5(message) }
     func sha256(_ message: [UInt8]) -> [UInt8] { MessageAuthentication.sha256(message) }
 }
@@ -210,7 +217,8 @@ extension ICECandidateAttribute {
     fileprivate init(_ candidate: ICECandidate) {
         self.init(
             foundation: candidate.foundation, component: candidate.component, priority: candidate.priority,
-            address: candidate.endpoint.address.description, port: candidate.endpoint.port, kind: candidate.kind.rawValue,
+            address: candidate.endpoint.address.description, port: candidate.endpoint.port,
+            kind: candidate.kind.rawValue,
             relatedAddress: candidate.related?.address.description, relatedPort: candidate.related?.port)
     }
 }

@@ -25,7 +25,9 @@ final class CallMedia {
 
     init(call: CallHandle, account: EngineAccount, isOfferer: Bool, core: inout EngineCore) {
         self.call = call
-        connectivity = account.ice.map { CallConnectivity(settings: $0, isOfferer: isOfferer, seed: core.random.next()) }
+        connectivity = account.ice.map {
+            CallConnectivity(settings: $0, isOfferer: isOfferer, seed: core.random.next())
+        }
         suites = account.capabilities.cryptoSuites
         channel = ChannelHandle(number: core.nextNumber())
         canonicalName = core.random.token(length: 16)
@@ -99,7 +101,8 @@ final class CallMedia {
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
         let users = lines.filter { $0.uses(socket) }
-        guard let first = users.first, connectivity?.receive(packet, on: socket, from: source, core: &core) != true else {
+        guard let first = users.first, connectivity?.receive(packet, on: socket, from: source, core: &core) != true
+        else {
             core.pool.give(packet)
             return
         }

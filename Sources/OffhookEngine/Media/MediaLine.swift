@@ -49,7 +49,8 @@ final class MediaLine {
     ///
     /// `bundle` is the transport of the line whose transport this one shares. `isSilent` says that we send nothing though the direction would allow it: we hold the call.
     func apply(
-        _ media: NegotiatedMedia?, bundle: MediaTransport?, isSilent: Bool, core: inout EngineCore, actions: inout [RTPSession.Action]
+        _ media: NegotiatedMedia?, bundle: MediaTransport?, isSilent: Bool, core: inout EngineCore,
+        actions: inout [RTPSession.Action]
     ) throws(SRTPError) {
         negotiated = media
         guard let media, media.isEnabled else {

@@ -71,6 +71,18 @@ package struct ICEAgent: Sendable {
         settle(at: now, actions: &actions)
     }
 
+    /// Both sides agreed to carry RTCP with RTP (RFC 5761): the second component is given up.
+    package mutating func multiplex(_ stream: ICEStreamID, at now: Instant, actions: inout [ICEAction]) {
+        guard let index = index(of: stream), streams[index].components.count > 1 else { return }
+        let isControl = { (component: ICEComponentID) in
+            component.stream == stream && component.component != ICEComponentID.rtp
+        }
+        let unused = Set(sockets.filter { isControl($0.component) }.map(\.id))
+        closeRelays(at: now, actions: &actions) { isControl($0.component) }
+        streams[index].multiplex()
+        networkChanged(lost: unused, at: now, actions: &actions)
+    }
+
     /// The sockets given are gone (an interface went down): their candidates, pairs and allocations go too.
     ///
     /// New sockets are added with `addLocalHost`; a peer that does not trickle needs a `restart` to learn of them.

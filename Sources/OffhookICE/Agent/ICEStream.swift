@@ -58,7 +58,7 @@ struct ICEStream: Sendable {
     }
 
     let id: ICEStreamID
-    let components: [UInt16]
+    private(set) var components: [UInt16]
     var local: ICECredentials
     var remote: ICECredentials?
     var remoteIsLite = false
@@ -81,6 +81,14 @@ struct ICEStream: Sendable {
         self.id = id
         self.components = components
         self.local = local
+    }
+
+    /// RTCP goes with RTP from now on, so that only the first component needs a way (RFC 5761 §5.1.1).
+    mutating func multiplex() {
+        components.removeAll { $0 != ICEComponentID.rtp }
+        selections.removeAll { $0.component != ICEComponentID.rtp }
+        localCandidates.removeAll { $0.candidate.component != ICEComponentID.rtp }
+        checkList.removeAll { $0.component != ICEComponentID.rtp }
     }
 
     func selection(of component: UInt16) -> Selection? {
