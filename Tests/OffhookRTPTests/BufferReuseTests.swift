@@ -44,7 +44,7 @@ import Testing
             actions = []
             while let action = work.popLast() {
                 switch action {
-                case .sendRTP(let packet):
+                case .sendRTP(let packet), .repeatRTP(let packet):
                     census.note(packet)
                     if random.next() % 10 == 0 {
                         pool.give(packet)

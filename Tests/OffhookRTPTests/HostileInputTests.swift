@@ -53,7 +53,7 @@ import Testing
             outputs += actions.count
             for action in actions {
                 switch action {
-                case .sendRTP(let packet), .sendRTCP(let packet): pool.give(packet)
+                case .sendRTP(let packet), .repeatRTP(let packet), .sendRTCP(let packet): pool.give(packet)
                 default: break
                 }
             }
@@ -153,7 +153,7 @@ import Testing
             let bytes = request.written
             video.receiveRTCP(bytes.span.bytes, at: .zero + .seconds(1), pool: &target.pool, actions: &target.actions)
         }
-        let repeats = target.actions.count { if case .sendRTP = $0 { true } else { false } }
+        let repeats = target.actions.count { if case .repeatRTP = $0 { true } else { false } }
         #expect(repeats <= 512)
     }
 }

@@ -55,7 +55,12 @@ private final class Bench {
     }
 
     var sentPackets: [[UInt8]] {
-        actions.compactMap { if case .sendRTP(let packet) = $0 { [UInt8](copying: packet.bytes) } else { nil } }
+        actions.compactMap {
+            switch $0 {
+            case .sendRTP(let packet), .repeatRTP(let packet): [UInt8](copying: packet.bytes)
+            default: nil
+            }
+        }
     }
 
     var sentReports: [[RTCPPacket]] {

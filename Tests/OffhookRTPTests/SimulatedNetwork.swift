@@ -104,7 +104,7 @@ struct SimulatedCall {
 
     private mutating func carry(_ action: RTPSession.Action, from end: SimulatedEnd) {
         switch action {
-        case .sendRTP(let packet):
+        case .sendRTP(let packet), .repeatRTP(let packet):
             end.wire.append(([UInt8](copying: packet.bytes), now))
             send(packet, isReport: false, from: end)
         case .sendRTCP(let packet):
@@ -122,6 +122,7 @@ struct SimulatedCall {
         case .localSourceChanged: end.events.append("localSourceChanged")
         case .loopDetected: end.events.append("loopDetected")
         case .transportFeedback: end.events.append("transportFeedback")
+        case .lossReported: end.events.append("lossReported")
         }
     }
 

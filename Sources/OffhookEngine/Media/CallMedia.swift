@@ -232,7 +232,7 @@ final class CallMedia {
         // Appending while walking happens only through `requestKeyFrame`, which is not called from here.
         for action in actions {
             switch action {
-            case .sendRTP(let packet):
+            case .sendRTP(let packet), .repeatRTP(let packet):
                 send(packet, line.transport, isControl: false, core: &core)
             case .sendRTCP(let packet):
                 send(packet, line.transport, isControl: true, core: &core)
@@ -252,7 +252,8 @@ final class CallMedia {
                 if line.kind == .audio { endsForSilenceAt = nil }
             case .loopDetected:
                 core.output(.log("our own packets come back on the \(line.kind.rawValue) line", call))
-            case .digitSent, .remoteSourceChanged, .remoteGoodbye, .localSourceChanged, .transportFeedback:
+            case .digitSent, .remoteSourceChanged, .remoteGoodbye, .localSourceChanged, .transportFeedback,
+                .lossReported:
                 break
             }
         }

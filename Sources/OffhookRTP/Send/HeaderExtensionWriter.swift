@@ -30,9 +30,8 @@ struct HeaderExtensionWriter {
             buffer.append(mediaIdentification.span.bytes)
         }
         if let sendTime {
-            // 24 bits, 6.18 fixed point seconds.
-            let value = UInt32(truncatingIfNeeded: time.rawValue >> 14) & 0xFF_FFFF
             Self.head(sendTime, length: 3, isLong: isLong, to: buffer)
+            let value = Self.absoluteSendTime(time)
             buffer.append(UInt8(value >> 16))
             buffer.appendBigEndian(UInt16(truncatingIfNeeded: value))
         }
@@ -45,6 +44,11 @@ struct HeaderExtensionWriter {
         let words = (buffer.count - lengthOffset - 2) / 4
         buffer[lengthOffset] = UInt8(truncatingIfNeeded: words >> 8)
         buffer[lengthOffset + 1] = UInt8(truncatingIfNeeded: words)
+    }
+
+    /// 24 bits, 6.18 fixed point seconds.
+    static func absoluteSendTime(_ time: NTPTimestamp) -> UInt32 {
+        UInt32(truncatingIfNeeded: time.rawValue >> 14) & 0xFF_FFFF
     }
 
     private static func valid(_ identifier: UInt8?) -> UInt8? {

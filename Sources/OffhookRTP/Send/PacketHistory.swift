@@ -7,6 +7,8 @@ final class PacketHistory {
         var packet: PacketBuffer?
         var sentAt = Instant.zero
         var resentAt: Instant?
+        /// Whether the packet has left, with its transport-wide number.
+        var isStamped = false
     }
 
     private static let memory = Duration.seconds(2)
@@ -41,6 +43,29 @@ final class PacketHistory {
         if let resentAt = ring[number].resentAt, now - resentAt < spacing { return nil }
         ring[number].resentAt = now
         return packet
+    }
+
+    /// Whether a packet has been repeated already.
+    func isRepeated(_ sequence: SequenceNumber) -> Bool {
+        number(of: sequence).map { ring[$0].resentAt != nil } ?? false
+    }
+
+    /// The copy of a packet that leaves now, for its transport-wide number; nil where there is none.
+    func stampable(_ sequence: SequenceNumber) -> PacketBuffer? {
+        guard let number = number(of: sequence) else { return nil }
+        ring[number].isStamped = true
+        return ring[number].packet
+    }
+
+    func isStamped(_ sequence: SequenceNumber) -> Bool {
+        number(of: sequence).map { ring[$0].isStamped } ?? false
+    }
+
+    private func number(of sequence: SequenceNumber) -> Int? {
+        guard newest >= 0 else { return nil }
+        let number = newest + (sequence - SequenceNumber(UInt16(truncatingIfNeeded: newest)))
+        guard number >= oldest, number <= newest, ring[number].number == number else { return nil }
+        return number
     }
 
     func contains(_ sequence: SequenceNumber, timestamp: RTPTimestamp) -> Bool {

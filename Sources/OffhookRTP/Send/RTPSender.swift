@@ -115,6 +115,21 @@ struct RTPSender {
         return buffer
     }
 
+    /// Overwrites an extension element as the packet leaves, in the packet and in the copy that repeats it.
+    func stamp(_ packet: PacketBuffer, _ header: RTPHeader, _ identifier: UInt8, value: UInt32, size: Int) {
+        guard let place = header.extensionElement(identifier, in: packet.bytes), place.count == size else { return }
+        let copy = header.ssrc == ssrc ? history.stampable(header.sequenceNumber) : nil
+        for (index, offset) in place.enumerated() {
+            let byte = UInt8(truncatingIfNeeded: value >> UInt32(8 * (size - 1 - index)))
+            packet[offset] = byte
+            if let copy, offset < copy.count { copy[offset] = byte }
+        }
+    }
+
+    func hasRepeated(_ sequence: SequenceNumber) -> Bool { history.isRepeated(sequence) }
+
+    func hasStamped(_ sequence: SequenceNumber) -> Bool { history.isStamped(sequence) }
+
     /// Whether a packet with our SSRC is one that we sent.
     func isOwn(_ header: RTPHeader) -> Bool {
         let distance = header.sequenceNumber - nextSequence

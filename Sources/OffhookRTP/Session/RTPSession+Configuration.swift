@@ -55,6 +55,8 @@ extension RTPSession {
     package enum Action {
         /// A whole RTP packet in the clear: protect it, send it, give the buffer back to the pool.
         case sendRTP(PacketBuffer)
+        /// A packet that went out before, once more: likewise, and before those that are new.
+        case repeatRTP(PacketBuffer)
         /// A whole RTCP packet in the clear: likewise.
         case sendRTCP(PacketBuffer)
         /// A frame that can be decoded now, in decoding order.
@@ -81,5 +83,7 @@ extension RTPSession {
         case loopDetected
         /// Arrival times of packets that bore our transport-wide sequence numbers.
         case transportFeedback(TransportFeedback)
+        /// So many of the packets that we sent since the last such report were lost (RFC 3550 §6.4.1).
+        case lossReported(lost: Int, of: Int)
     }
 }

@@ -17,6 +17,7 @@ extension RTPSession {
                 return
             }
         }
+        if sendsTransportFeedback { noteArrival(packet, header, at: now) }
         if case .retransmission(let original) = format.codec {
             unwrap(packet, header, original: original, at: now, pool: &pool, actions: &actions)
             return
@@ -34,6 +35,21 @@ extension RTPSession {
             return
         }
         deliver(packet, header, number: number, format, at: now, pool: &pool, actions: &actions)
+    }
+
+    private func noteArrival(_ packet: PacketBuffer, _ header: RTPHeader, at now: Instant) {
+        guard let identifier = extensionIdentifiers.transportSequenceNumber,
+            let place = header.extensionElement(identifier, in: packet.bytes), place.count >= 2
+        else { return }
+        let number = UInt16(packet[place.lowerBound]) << 8 | UInt16(packet[place.lowerBound + 1])
+        collector.note(number, at: now)
+    }
+
+    func sendTransportFeedback(at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
+        guard let deadline = collector.nextDeadline, now >= deadline else { return }
+        var reports: [RTCPPacket] = []
+        collector.takeReports(sender: sender.ssrc, media: source?.ssrc ?? SSRC(0), at: now, into: &reports)
+        for report in reports { sendFeedback([report], at: now, pool: &pool, actions: &actions) }
     }
 
     /// A packet with our own SSRC: our own come back (a loop, or an echo service), or somebody else's (RFC 3550 §8.2).

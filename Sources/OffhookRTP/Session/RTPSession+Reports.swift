@@ -22,8 +22,8 @@ extension RTPSession {
                 source?.report = (report.timestamp, report.time)
                 source?.reception.handle(senderReportAt: report.time, at: now)
             }
-            handle(report.blocks, at: now)
-        case .receiverReport(let report): handle(report.blocks, at: now)
+            handle(report.blocks, at: now, actions: &actions)
+        case .receiverReport(let report): handle(report.blocks, at: now, actions: &actions)
         case .goodbye(let goodbye):
             if let source, goodbye.sources.contains(source.ssrc) {
                 selector.forgetCurrent()
@@ -83,7 +83,7 @@ extension RTPSession {
     // MARK: Round trip
 
     /// RFC 3550 §6.4.1.
-    private func handle(_ blocks: [ReportBlock], at now: Instant) {
+    private func handle(_ blocks: [ReportBlock], at now: Instant, actions: inout [Action]) {
         guard let block = blocks.first(where: { $0.ssrc == sender.ssrc }) else { return }
         counts.sent.remoteFractionLost = Double(block.fractionLost) / 256
         counts.sent.remotePacketsLost = Int(block.cumulativeLost)
@@ -93,6 +93,25 @@ extension RTPSession {
         if block.lastSenderReport != 0 {
             noteRoundTrip(since: block.lastSenderReport, held: block.delaySinceLastSenderReport, at: now)
         }
+        countLoss(block, at: now, actions: &actions)
+    }
+
+    /// Counts by the totals rather than by the fraction, which stands for a very short time where feedback is frequent.
+    private func countLoss(_ block: ReportBlock, at now: Instant, actions: inout [Action]) {
+        let current = (highest: block.extendedHighestSequenceNumber, lost: block.cumulativeLost, at: now)
+        guard let last = lastCounted else {
+            lastCounted = current
+            return
+        }
+        let total = Int(Int32(bitPattern: current.highest &- last.highest))
+        guard total >= 0, total < 0x1_0000 else {
+            lastCounted = current
+            return
+        }
+        guard now - last.at >= .milliseconds(500), total > 0 else { return }
+        lastCounted = current
+        let lost = min(total, max(0, Int(current.lost) - Int(last.lost)))
+        actions.append(.lossReported(lost: lost, of: total))
     }
 
     private func noteRoundTrip(since sent: UInt32, held: UInt32, at now: Instant) {

@@ -159,13 +159,42 @@ extension RTPSession {
     func resend(_ feedback: NegativeAcknowledgement, at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
         counts.sent.nacksReceived += 1
         // Asked for again while the repeat is still under way: one is enough.
-        let spacing = max(.milliseconds(10), min(.milliseconds(200), (roundTrip ?? .milliseconds(20)) * 3 / 4))
+        let flight = repetition.spacing ?? min(.milliseconds(200), (roundTrip ?? .milliseconds(20)) * 3 / 4)
+        let spacing = max(.milliseconds(10), min(.milliseconds(800), flight))
         for sequence in feedback.missing.prefix(Self.mostRepeats) {
-            guard
-                let packet = sender.repeated(
-                    sequence, retransmissionTypes: retransmissionTypes, at: now, spacing: spacing, pool: &pool)
-            else { continue }
-            actions.append(.sendRTP(packet))
+            // Whoever asks a second time has waited a round trip longer: now it must arrive.
+            let isUrgent = sender.hasRepeated(sequence)
+            let copies = repetition.count <= 1 ? 1 : min(4, repetition.count + (isUrgent ? 2 : 0))
+            for copy in 0..<copies {
+                guard
+                    let packet = sender.repeated(
+                        sequence, retransmissionTypes: retransmissionTypes, at: now,
+                        spacing: copy == 0 ? spacing : .zero, pool: &pool)
+                else { break }
+                actions.append(.repeatRTP(packet))
+            }
+        }
+    }
+
+    // MARK: Transport-wide numbers
+
+    /// Whether a packet may be given a number as it leaves: all but one that was out before as it is. Its header is
+    /// authenticated under the nonce that it had, so it must not change (RFC 7714 §8.1, RFC 3711 §9.1).
+    package func canStamp(_ packet: PacketBuffer) -> Bool {
+        guard extensionIdentifiers.transportSequenceNumber != nil, let header = try? RTPHeader(parsing: packet.bytes)
+        else { return false }
+        return header.ssrc != sender.ssrc || !sender.hasStamped(header.sequenceNumber)
+    }
+
+    /// Writes the transport-wide number and the time of sending into a packet that leaves now.
+    package func stamp(_ packet: PacketBuffer, transportSequence number: UInt16, at now: Instant) {
+        guard let header = try? RTPHeader(parsing: packet.bytes) else { return }
+        if let identifier = extensionIdentifiers.absoluteSendTime {
+            let sendTime = HeaderExtensionWriter.absoluteSendTime(configuration.clock.time(at: now))
+            sender.stamp(packet, header, identifier, value: sendTime, size: 3)
+        }
+        if let identifier = extensionIdentifiers.transportSequenceNumber {
+            sender.stamp(packet, header, identifier, value: UInt32(number), size: 2)
         }
     }
 

@@ -51,7 +51,16 @@ package final class RTPSession {
     var parsed: [RTCPPacket] = []
     var intraRequestNumber: UInt8 = 0
     var lastRemoteReference: (ssrc: SSRC, middle: UInt32, arrival: Instant)?
-    var roundTrip: Duration?
+    /// From the far end's reports, smoothed; nil before one came.
+    package internal(set) var roundTrip: Duration?
+    /// Totals of the report block that loss was last counted from, and when.
+    var lastCounted: (highest: UInt32, lost: Int32, at: Instant)?
+
+    // Transport-wide feedback.
+    var extensionIdentifiers = HeaderExtensionIdentifiers()
+    let collector = TransportFeedbackCollector()
+    var sendsTransportFeedback = false
+    package var repetition = RepetitionPolicy()
 
     package init(configuration: Configuration) {
         self.configuration = configuration
@@ -125,8 +134,15 @@ package final class RTPSession {
         }
     }
 
+    /// Sets the extensions of both directions.
     package func setHeaderExtensions(_ identifiers: HeaderExtensionIdentifiers, mediaIdentification: String?) {
+        extensionIdentifiers = identifiers
         sender.extensions.set(identifiers, mediaIdentification: mediaIdentification)
+    }
+
+    /// Whether arrivals of packets with transport-wide numbers are reported (`a=rtcp-fb` `transport-cc`).
+    package func setTransportFeedback(isSent: Bool) {
+        sendsTransportFeedback = isSent
     }
 
     /// The call's bandwidth for this line, in bits per second; RTCP takes at most a twentieth of it (RFC 3550 §6.2).
@@ -145,6 +161,7 @@ package final class RTPSession {
             earliest = min(earliest, deadline)
         }
         if let delayed = delayedFrames.first { earliest = min(earliest, delayed.at) }
+        if let deadline = collector.nextDeadline { earliest = min(earliest, deadline) }
         if receives, !isSilent, let quietSince { earliest = min(earliest, quietSince + configuration.silenceTimeout) }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -156,6 +173,7 @@ package final class RTPSession {
             serveVideo(at: now, pool: &pool, actions: &actions)
         }
         releaseDelayedFrames(at: now, actions: &actions)
+        sendTransportFeedback(at: now, pool: &pool, actions: &actions)
         if receives, !isSilent, let quietSince, now - quietSince >= configuration.silenceTimeout {
             isSilent = true
             actions.append(.receivingStopped)

@@ -8,10 +8,13 @@ struct MissingPackets {
         var askAt: Instant
         var askedAt = Instant.zero
         var tries: Int
+        /// How often it has been asked for in this try.
+        var copies = 0
     }
 
     static let mostTries = 10
     private static let mostMissing = 1024
+    private static let copySpacing = Duration.milliseconds(8)
 
     /// In the order of their numbers.
     private var missing: [Missing] = []
@@ -20,8 +23,20 @@ struct MissingPackets {
 
     var isEmpty: Bool { missing.isEmpty }
     private(set) var nextDeadline: Instant?
+    /// The share of packets that do not come by themselves.
+    private(set) var loss = 0.0
     /// From asking for a packet to its coming, smoothed: a receiver that sends no media learns its round trip from this.
     private(set) var answerTime: Duration?
+
+    /// A packet has come in its place.
+    mutating func noteArrival() {
+        loss -= loss / 64
+    }
+
+    /// How often to ask for a packet in a row: where much is lost, requests are lost as well.
+    private var copies: Int {
+        loss > 0.12 ? 3 : loss > 0.02 ? 2 : 1
+    }
 
     mutating func insert(_ numbers: Range<Int>, at now: Instant) {
         let added = numbers.suffix(Self.mostMissing)
@@ -80,13 +95,22 @@ struct MissingPackets {
         let patience = min(.milliseconds(500), max(.milliseconds(20), flight + flight / 4 + .milliseconds(5)))
         var result: [SequenceNumber] = []
         for index in missing.indices where missing[index].askAt <= now {
-            missing[index].tries += 1
-            if missing[index].tries <= Self.mostTries {
-                result.append(SequenceNumber(UInt16(truncatingIfNeeded: missing[index].number)))
+            if missing[index].copies == 0 {
+                if missing[index].tries == 0 { loss += (1 - loss) / 64 }
+                missing[index].tries += 1
                 missing[index].askedAt = now
-                missing[index].askAt = now + patience
-            } else {
+            }
+            guard missing[index].tries <= Self.mostTries else {
                 missing[index].askAt = .distantFuture
+                continue
+            }
+            result.append(SequenceNumber(UInt16(truncatingIfNeeded: missing[index].number)))
+            missing[index].copies += 1
+            if missing[index].copies < copies {
+                missing[index].askAt = now + Self.copySpacing
+            } else {
+                missing[index].copies = 0
+                missing[index].askAt = missing[index].askedAt + patience
             }
         }
         updateDeadline()

@@ -122,6 +122,7 @@ package final class VideoReceiveStream {
         if number - next >= ring.capacity {
             loseAll(before: number, pool: &pool)
         }
+        if number > highest { missing.noteArrival() }
         if number > highest + 1, asksForRepair { missing.insert(highest + 1..<number, at: now) }
         if number <= highest, missing.remove(number, at: now) { repairedPackets += 1 }
         highest = max(highest, number)

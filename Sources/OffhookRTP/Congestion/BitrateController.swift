@@ -1,0 +1,214 @@
+package import OffhookBasics
+
+/// Decides how much may be sent, from what the far end tells of arrivals, loss and limits (RFC 8836;
+/// draft-ietf-rmcat-gcc-02 for the kinds of signal).
+///
+/// - A queue on the way is the sign of too much. Then the rate falls to what arrives, less what empties the queue, and
+///   comes back to a little below what arrived: the path's capacity, which is remembered.
+/// - Without a queue the rate rises: quickly towards the remembered capacity, slowly past it, and where nothing queues
+///   there either, ever faster, for then the path has changed.
+/// - Loss alone counts only where it goes away with less (``LossController``).
+/// - Peers without feedback on single packets are judged by their reports, and by round trips that grow.
+///
+/// Rates are bits a second on the wire of what is controlled.
+package struct BitrateController: Sendable {
+    package struct Limits: Hashable, Sendable {
+        package var minimum = 50_000
+        package var start = 800_000
+        package var maximum = 2_500_000
+
+        package init() {}
+    }
+
+    private enum Constants {
+        /// Of the remembered capacity: where the rate returns to after a queue, and where doubt of it begins.
+        static let resume = 0.94
+        static let beyond = 1.06
+        /// Growth in a second: back to the capacity, near it, and at most.
+        static let recovery = 0.6
+        static let careful = 0.07
+        static let fastest = 1.0
+        static let firstBoost = 0.1
+        static let boostDoubling = 0.35
+        static let silence = Duration.seconds(1)
+    }
+
+    package private(set) var estimate: Int
+    package var limits: Limits {
+        didSet { estimate = clamp(Double(estimate)) }
+    }
+    package private(set) var delay = DelayEstimator()
+    package private(set) var loss = LossController()
+    /// What arrives.
+    package private(set) var delivery = DeliveryRate()
+    /// Whether a queue is being emptied.
+    package private(set) var isDraining = false
+    /// What the far end allows: REMB, TMMBR.
+    package var remoteLimit: Int?
+
+    private var capacity: Double?
+    private var boost = Constants.firstBoost
+    private var lastUpdate: Instant?
+    private var lastDecrease: Instant?
+    private var lastOveruse: Instant?
+    private var lastFeedback: Instant?
+    private var lastSilenceCut: Instant?
+    private var hasPacketFeedback = false
+    private var shortestRoundTrip: Duration?
+
+    package init(limits: Limits) {
+        self.limits = limits
+        estimate = min(max(limits.start, limits.minimum), limits.maximum)
+    }
+
+    /// Whether a full queue on the way was seen lately, so that loss is no accident.
+    package func wasOverused(at now: Instant) -> Bool {
+        lastOveruse.map { now - $0 < .seconds(1) } ?? false
+    }
+
+    /// What may be sent now.
+    package var rate: Int {
+        max(limits.minimum, min(estimate, remoteLimit ?? .max))
+    }
+
+    private func clamp(_ rate: Double) -> Int {
+        guard rate.isFinite else { return limits.minimum }
+        return Int(min(max(rate, Double(limits.minimum)), Double(max(limits.minimum, limits.maximum))))
+    }
+
+    // MARK: Feedback on single packets
+
+    /// Takes what became of packets; `sentRate` is what goes out at the moment.
+    package mutating func handle(
+        _ outcomes: [PacketOutcome], sentRate: Int?, roundTrip: Duration, at now: Instant
+    ) {
+        hasPacketFeedback = true
+        lastFeedback = now
+        for outcome in outcomes {
+            loss.note(isLost: outcome.arrival == nil)
+            guard let arrival = outcome.arrival else { continue }
+            delay.note(sentAt: outcome.sentAt, arrival: arrival, at: now)
+            delivery.note(size: outcome.size, arrival: arrival)
+        }
+        update(sentRate: sentRate, roundTrip: roundTrip, at: now)
+    }
+
+    private mutating func update(sentRate: Int?, roundTrip: Duration, at now: Instant) {
+        let elapsed = min(0.2, lastUpdate.map { (now - $0).inSeconds } ?? 0)
+        lastUpdate = now
+        let queue = delay.queue ?? 0
+        if delay.isOverused {
+            lastOveruse = now
+            boost = Constants.firstBoost
+            let settled = lastDecrease.map { now - $0 >= roundTrip + .milliseconds(60) } ?? true
+            if settled { decrease(queue: queue, roundTrip: roundTrip, at: now) }
+        } else if isDraining {
+            if queue < delay.threshold / 3 || lastDecrease.map({ now - $0 > .seconds(2) }) == true { resume() }
+        } else if queue < delay.threshold * 0.6 {
+            grow(elapsed: elapsed, sentRate: sentRate)
+        }
+        heedLoss(roundTrip: roundTrip, at: now)
+    }
+
+    private mutating func decrease(queue: Double, roundTrip: Duration, at now: Instant) {
+        // A queue that is long already has grown fast: what arrived before it says nothing of now.
+        let window = queue > 2 * delay.threshold ? Duration.milliseconds(120) : .milliseconds(250)
+        guard let delivered = delivery.bitsPerSecond(over: window) else { return }
+        // What did arrive, had nothing been lost that the path loses anyway.
+        let carried = Double(delivered) / (1 - min(0.5, loss.inherent))
+        if let old = capacity, abs(old - carried) < old * 0.3 {
+            capacity = old + (carried - old) * 0.4
+        } else {
+            capacity = carried
+        }
+        // The queue is gone in about a second; sooner would leave no room for the picture.
+        let share = max(0.7, 0.96 - queue / 900)
+        lastDecrease = now
+        isDraining = true
+        estimate = clamp(min(Double(estimate), carried * share))
+    }
+
+    private mutating func resume() {
+        isDraining = false
+        guard let capacity else { return }
+        estimate = max(estimate, clamp(capacity * Constants.resume))
+    }
+
+    private mutating func grow(elapsed: Double, sentRate: Int?) {
+        let rate = Double(estimate)
+        var growth = Constants.careful
+        if let known = capacity {
+            if rate < known * Constants.resume {
+                growth = Constants.recovery
+            } else if rate > known * Constants.beyond {
+                capacity = nil
+            }
+        }
+        if capacity == nil {
+            growth = boost
+            boost = min(Constants.fastest, boost * (1 + elapsed / Constants.boostDoubling))
+        }
+        let grown = rate * (1 + growth * elapsed)
+        // A rate that is not used proves nothing.
+        let proven = sentRate.map { Double($0) * 1.5 + 100_000 } ?? .infinity
+        estimate = max(estimate, clamp(min(grown, proven)))
+    }
+
+    private mutating func heedLoss(roundTrip: Duration, at now: Instant) {
+        let isQueueing = wasOverused(at: now)
+        switch loss.advise(rate: estimate, isQueueing: isQueueing, roundTrip: roundTrip, at: now) {
+        case .none: break
+        case .reduce(let factor):
+            estimate = clamp(Double(estimate) * factor)
+            boost = Constants.firstBoost
+        case .restore(let before):
+            estimate = max(estimate, clamp(Double(before)))
+        case .confirmed:
+            capacity = Double(estimate)
+        }
+    }
+
+    // MARK: Reports alone
+
+    /// Takes the counts of a receiver report (RFC 3550 §6.4.1) of a peer that gives no other feedback.
+    package mutating func handle(
+        lost: Int, of total: Int, sentRate: Int?, roundTrip: Duration?, at now: Instant
+    ) {
+        guard !hasPacketFeedback else { return }
+        lastFeedback = now
+        loss.note(lost: lost, of: total)
+        let elapsed = min(3, lastUpdate.map { (now - $0).inSeconds } ?? 0)
+        lastUpdate = now
+        var growsLonger = false
+        if let roundTrip {
+            let shortest = min(shortestRoundTrip ?? roundTrip, roundTrip)
+            // A path that has become longer for good is believed after a while.
+            shortestRoundTrip = shortest + (roundTrip - shortest) / 64
+            growsLonger = roundTrip - shortest > .milliseconds(100)
+        }
+        if growsLonger {
+            lastOveruse = now
+            let arrived = sentRate.map { Double(min($0, estimate)) } ?? Double(estimate)
+            capacity = arrived * 0.9
+            estimate = clamp(arrived * 0.8)
+        } else {
+            boost = min(boost, 0.2)
+            grow(elapsed: elapsed, sentRate: sentRate)
+        }
+        heedLoss(roundTrip: roundTrip ?? .milliseconds(100), at: now)
+    }
+
+    // MARK: Silence
+
+    /// Slows down where feedback that used to come has stopped: then nobody may hear us at all. To be called a few
+    /// times a second while something is sent.
+    package mutating func heedSilence(at now: Instant) {
+        let patience = hasPacketFeedback ? Constants.silence : Constants.silence * 12
+        guard let lastFeedback, now - lastFeedback > patience else { return }
+        if let cut = lastSilenceCut, now - cut < .milliseconds(500) { return }
+        lastSilenceCut = now
+        // Packets from before say nothing of now.
+        estimate = min(estimate, max(clamp(Double(estimate) * 0.8), min(estimate, 100_000)))
+        boost = Constants.firstBoost
+    }
+}
