@@ -291,7 +291,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         let now = now
         guard first <= now else { return }
         let newest = timers.newestOrder
-        while let timer = timers.takeDue(at: now, armedBefore: newest) { timer.body() }
+        while let timer = timers.takeDue(at: now, armedBefore: newest) { timer.body?() }
     }
 
     private func runJobs(_ jobs: inout [Job]) {

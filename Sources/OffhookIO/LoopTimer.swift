@@ -1,9 +1,12 @@
 package import OffhookBasics
 
 /// A timer of an event loop that can be armed again and again. It belongs to the loop's thread.
+///
+/// It keeps what its body captured: who owns a timer that captures its owner lets go of it when done.
 package final class LoopTimer: @unchecked Sendable {
     private let loop: EventLoop
-    let body: () -> Void
+    /// Nil once the loop has ended, so that what it captured is let go.
+    var body: (() -> Void)?
     /// Where the loop's heap has it; nil while it is not armed.
     var place: Int?
 

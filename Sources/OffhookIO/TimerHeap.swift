@@ -54,7 +54,10 @@ struct TimerHeap {
     var newestOrder: UInt64 { lastOrder }
 
     mutating func removeAll() {
-        for entry in entries { entry.timer.place = nil }
+        for entry in entries {
+            entry.timer.place = nil
+            entry.timer.body = nil
+        }
         entries.removeAll()
     }
 

@@ -56,7 +56,8 @@ package final class WebSocketConnection: @unchecked Sendable {
     private var frames: WebSocketFrames?
     private var state = State.opening
     private var timer: LoopTimer?
-    private var hasHeardSincePing = true
+    /// Whether anything came since the last ping, so that its peer is there.
+    private(set) var hasHeardSincePing = true
     /// Of a server: gets the connection once it is upgraded.
     private var accept: ((WebSocketConnection) -> Void)?
 
@@ -243,11 +244,11 @@ package final class WebSocketConnection: @unchecked Sendable {
 
     private func startPinging() {
         guard let interval = options.pingInterval else { return }
-        startTimer(after: interval) { [weak self] in self?.pingIsDue(interval) }
+        startTimer(after: interval) { [weak self] in self?.pingIsDue() }
     }
 
-    private func pingIsDue(_ interval: Duration) {
-        guard state == .open, let frames else { return }
+    func pingIsDue() {
+        guard state == .open, let frames, let interval = options.pingInterval else { return }
         guard hasHeardSincePing else { return end(.timedOut(reaching: remoteEndpoint)) }
         hasHeardSincePing = false
         if frames.ping() { flush() }
@@ -289,7 +290,7 @@ package final class WebSocketConnection: @unchecked Sendable {
         guard state != .closed else { return }
         state = .closing
         stream.finish()
-        startTimer(after: .seconds(2)) { self.release() }
+        startTimer(after: .seconds(2)) { [weak self] in self?.release() }
     }
 
     private func end(_ error: IOError?) {

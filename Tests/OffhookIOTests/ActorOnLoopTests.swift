@@ -39,6 +39,7 @@ private actor Echo {
 
     func close() {
         socket?.close()
+        timer = nil
     }
 }
 

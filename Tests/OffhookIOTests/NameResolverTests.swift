@@ -105,7 +105,8 @@ import Testing
             let outcome = try await resolve(.init(host: "a.test", port: 1), on: loop, servers: [broken, good])
 
             #expect(outcome == .success([.init(transport: .udp, endpoint: Endpoint(one, 1))]))
-            #expect(try await loop.run { !broken.asked.isEmpty })
+            let wasBrokenAsked = try await loop.run { !broken.asked.isEmpty }
+            #expect(wasBrokenAsked)
         }
     }
 
@@ -142,7 +143,8 @@ import Testing
                 }
                 #expect(error.kind == .configuration)
             }
-            #expect(try await loop.run { server.asked.isEmpty })
+            let wasNobodyAsked = try await loop.run { server.asked.isEmpty }
+            #expect(wasNobodyAsked)
         }
     }
 

@@ -95,9 +95,7 @@ import Testing
         try await withLoop { loop in
             let events = Inbox<WebSocketConnection.Event>()
 
-            _ = try await loop.run {
-                var options = WebSocketConnection.Options()
-                options.pingInterval = .milliseconds(20)
+            let client = try await loop.run {
                 // Upgrades by hand, and then never says anything again.
                 let listener = try StreamListener(on: loop, boundTo: Endpoint(loopback4, 0)) { connection in
                     connection.handler = { event in
@@ -107,9 +105,12 @@ import Testing
                         connection.send(Array(answer.utf8))
                     }
                 }
-                _ = WebSocketConnection(on: loop, connectingTo: listener.localEndpoint, options: options) {
-                    events.put($0)
-                }
+                return WebSocketConnection(on: loop, connectingTo: listener.localEndpoint) { events.put($0) }
+            }
+            _ = try await events.wait(for: 1)
+            _ = try await loop.run {
+                client.pingIsDue()
+                client.pingIsDue()
             }
 
             guard case .closed(let error?) = try await events.wait(for: 2)[1] else {
@@ -122,16 +123,42 @@ import Testing
 
     @Test func `lives on while pings are answered`() async throws {
         try await withLoop { loop in
-            var options = WebSocketConnection.Options()
-            options.pingInterval = .milliseconds(10)
-            let pair = try await Pair(loop, options: options)
-            let isOver = Inbox<Bool>()
+            let pair = try await Pair(loop)
 
-            _ = try await loop.run {
-                loop.schedule(at: loop.now + .milliseconds(120)) { isOver.put(pair.client.isOpen) }
+            for _ in 0..<5 {
+                _ = try await loop.run { pair.client.pingIsDue() }
+                while try await loop.run({ pair.client.isOpen && !pair.client.hasHeardSincePing }) {
+                    await Task.yield()
+                }
             }
 
-            #expect(try await isOver.wait(for: 1) == [true])
+            let isOpen = try await loop.run { pair.client.isOpen }
+            #expect(isOpen)
+            #expect(pair.clientEvents.all == [.connected])
+        }
+    }
+
+    @Test func `pings by itself`() async throws {
+        try await withLoop { loop in
+            let pings = Inbox<UInt8>()
+
+            _ = try await loop.run {
+                let listener = try StreamListener(on: loop, boundTo: Endpoint(loopback4, 0)) { connection in
+                    connection.handler = { event in
+                        guard case .received(let bytes) = event else { return }
+                        if let answer = answerToUpgrade(String(decoding: bytes, as: UTF8.self)) {
+                            connection.send(Array(answer.utf8))
+                        } else if let first = bytes.first {
+                            pings.put(first)
+                        }
+                    }
+                }
+                var options = WebSocketConnection.Options()
+                options.pingInterval = .milliseconds(1)
+                _ = WebSocketConnection(on: loop, connectingTo: listener.localEndpoint, options: options) { _ in }
+            }
+
+            #expect(try await pings.wait(for: 1)[0] == 0x89)
         }
     }
 
