@@ -129,6 +129,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         pthread_join(ending, nil)
     }
 
+    /// When the next timer fires. On the loop's thread only.
+    package var nextDeadline: Instant? {
+        assertOnLoop()
+        return timers.nextDeadline
+    }
+
     /// In a simulation, lets time pass to the next timer and fires it; gives false, with the time at `limit`, where no
     /// timer is due by then. On the loop's thread only.
     package func advance(upTo limit: Instant) -> Bool {

@@ -34,7 +34,7 @@ package enum CallNews: Hashable, Sendable {
     case didEnd(CallEndReason)
 
     /// Tells a delegate, on its queue.
-    func tell(_ delegate: any CallDelegate, of call: Call) {
+    package func tell(_ delegate: any CallDelegate, of call: Call) {
         switch self {
         case .didStart: delegate.callDidStart(call)
         case .didBeginRemoteAlerting(let early): delegate.callDidBeginRemoteAlerting(call, withEarlyMedia: early)

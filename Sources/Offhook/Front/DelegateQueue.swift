@@ -8,6 +8,7 @@ final class DelegateQueue: Sendable {
         /// The jobs being done, last one first.
         var due: [@Sendable () -> Void] = []
         var isRunning = false
+        var count = 0
 
         mutating func next() -> (@Sendable () -> Void)? {
             if due.isEmpty {
@@ -29,14 +30,15 @@ final class DelegateQueue: Sendable {
     func enqueue(_ job: @escaping @Sendable () -> Void) {
         let mustStart = state.withLock { state in
             state.waiting.append(job)
+            state.count += 1
             defer { state.isRunning = true }
             return !state.isRunning
         }
         if mustStart { queue.async { self.runNext() } }
     }
 
-    /// Whether there is news that the app has not been told to the end.
-    var hasBacklog: Bool { state.withLock { $0.isRunning } }
+    /// How much news there was so far, and whether the app has been told all of it to the end.
+    var progress: (count: Int, isDone: Bool) { state.withLock { ($0.count, !$0.isRunning) } }
 
     // One job a turn, so that the app's own work on the queue gets its share.
     private func runNext() {

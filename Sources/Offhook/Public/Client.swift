@@ -41,8 +41,8 @@ public final class Client: Sendable {
     /// The accounts, in the order they were made.
     public var users: [User] { front.users }
 
-    /// Whether there is news that delegates have not heard to the end.
-    package var hasNewsBacklog: Bool { front.delegateQueue.hasBacklog }
+    /// How much news there was so far, and whether delegates have heard all of it to the end.
+    package var newsProgress: (count: Int, isDone: Bool) { front.delegateQueue.progress }
 
     /// Makes an account. Nothing is sent before ``User/start()``.
     ///

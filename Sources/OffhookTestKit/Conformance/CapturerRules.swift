@@ -20,7 +20,10 @@ struct CapturerRules<Source: AnyObject & Sendable, Frame: Sendable> {
                 try await detach(source)
             },
             check("one at a time", "Delivers its \(frames) one after another, never two at once.") { source in
-                let tap = Tap<Frame>()
+                // A sink that takes its time, so that a second delivery would meet the first.
+                let tap = Tap<Frame>(onFrame: { _ in
+                    _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(20))
+                })
                 connect(source, tap)
                 try await tap.wait(for: 10, as: frames)
                 try await detach(source)

@@ -88,8 +88,8 @@ extension Tap: AudioSink where Frame == AudioFrame {
 }
 
 /// How long a check waits for what must come; only an object that breaks a rule makes it wait to the end.
-enum Patience {
-    @TaskLocal static var limit: Double = 20
+package enum Patience {
+    @TaskLocal package static var limit: Double = 20
 }
 
 /// Runs what may hang on a thread of its own, and gives it up in the end.

@@ -27,10 +27,14 @@ extension SimulatedNetwork {
         if isConnected { kernel.deliver(bytes, from: source, to: destination) }
     }
 
+    static func isSignaling(_ source: Endpoint, _ destination: Endpoint) -> Bool {
+        source.port == signalingPort || destination.port == signalingPort
+    }
+
     private static func describe(
         _ bytes: [UInt8], from source: Endpoint, to destination: Endpoint, at now: Instant, in state: inout State
     ) -> SimulatedDatagram {
-        let isSignaling = source.port == signalingPort || destination.port == signalingPort
+        let isSignaling = isSignaling(source, destination)
         let index = isSignaling ? state.signalingCount : state.mediaCount
         if isSignaling { state.signalingCount += 1 } else { state.mediaCount += 1 }
         return SimulatedDatagram(
@@ -61,10 +65,13 @@ extension SimulatedNetwork.State {
             hosts[sender].isFreeAt = departure
         }
         // The dice are thrown for each datagram alike, so that a change of one condition leaves the others' luck alone.
-        let isLost = chance(conditions.loss)
-        let isTwice = chance(conditions.duplication)
-        let isOvertaken = chance(conditions.reordering)
+        let isSignaling = SimulatedNetwork.isSignaling(source, destination)
+        var random = isSignaling ? signalingRandom : mediaRandom
+        let isLost = random.fraction() < conditions.loss
+        let isTwice = random.fraction() < conditions.duplication
+        let isOvertaken = random.fraction() < conditions.reordering
         let delay = conditions.latency + conditions.jitter * random.fraction()
+        if isSignaling { signalingRandom = random } else { mediaRandom = random }
         guard !isLost else { return [] }
         let path = SimulatedNetwork.Path(source: source.address, destination: destination.address)
         var arrival = departure + delay
@@ -75,10 +82,6 @@ extension SimulatedNetwork.State {
             newestArrival[path] = arrival
         }
         return isTwice ? [arrival, arrival + .milliseconds(1)] : [arrival]
-    }
-
-    private mutating func chance(_ probability: Double) -> Bool {
-        random.fraction() < probability
     }
 }
 

@@ -48,19 +48,37 @@ extension SimulatedNetwork {
     }
 
     /// Waits, without time passing, until nothing happens any more: delegates have been told, codecs are done.
+    ///
+    /// What the app's own tasks do is not known here. They get the processor after each piece of news, and while a long
+    /// silence passes, which is what they need to call the client again.
     public func settle() async {
         var quietRounds = 0
         while quietRounds < 2 {
             let before = kernel.activityCount
             await CodecPool.shared.drained()
-            let waiting = state.withLock { $0.hosts.map(\.client) }.filter(\.hasNewsBacklog)
-            for client in waiting { await Self.turn(of: client) }
-            // What delegates began gets its turn; more of them when they were told something.
-            for _ in 0..<(waiting.isEmpty ? 2 : 16) { await Task.yield() }
+            let hasNews = await newsIsTold()
+            for _ in 0..<2 { await Task.yield() }
             await onLoop {}
-            // The barrier above is the loop's only work in a quiet round.
-            quietRounds = waiting.isEmpty && kernel.activityCount == before + 1 ? quietRounds + 1 : 0
+            // The line above is the loop's only work in a quiet round.
+            quietRounds = !hasNews && kernel.activityCount == before + 1 ? quietRounds + 1 : 0
         }
+    }
+
+    /// Waits until delegates have been told all; whether there was anything to tell.
+    private func newsIsTold() async -> Bool {
+        let clients = state.withLock { $0.hosts.map(\.client) }
+        var count = 0
+        for client in clients {
+            while !client.newsProgress.isDone { await Self.turn(of: client.callbackQueue) }
+            count += client.newsProgress.count
+        }
+        let hasNews = state.withLock { state in
+            defer { state.newsCount = count }
+            return state.newsCount != count
+        }
+        // A moment in which this thread wants nothing, so that the system runs the tasks that delegates have begun.
+        for _ in 0..<(hasNews ? 2 : 0) { await Self.turn(of: .global(), after: .milliseconds(1)) }
+        return hasNews
     }
 
     // MARK: Steps
@@ -82,18 +100,28 @@ extension SimulatedNetwork {
         return outcome
     }
 
-    /// Goes to the next moment something is due at; false where that is later than `limit`, which it then is.
+    /// Goes to the next moment something is due at, or part of the way there where it is far; false where `limit` is
+    /// reached.
     private func step(upTo limit: Instant) async -> Bool {
-        await onLoop { [loop] in loop.advance(upTo: limit) }
+        await onLoop { [loop] in
+            let gap = min(loop.nextDeadline ?? limit, limit) - loop.now
+            let stride = max(Self.shortStride, gap / 200)
+            guard gap > stride else { return loop.advance(upTo: limit) }
+            _ = loop.advance(upTo: loop.now + stride)
+            return true
+        }
     }
+
+    /// Shorter silences than this pass at once.
+    private static let shortStride = Duration.milliseconds(20)
 
     private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in loop.submit { continuation.resume(returning: body()) } }
     }
 
-    private static func turn(of client: Client) async {
+    private static func turn(of queue: DispatchQueue, after delay: DispatchTimeInterval = .nanoseconds(0)) async {
         await withCheckedContinuation { continuation in
-            client.callbackQueue.async(flags: .barrier) { continuation.resume() }
+            queue.asyncAfter(deadline: .now() + delay, flags: .barrier) { continuation.resume() }
         }
     }
 }

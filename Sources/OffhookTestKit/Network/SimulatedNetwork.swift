@@ -30,8 +30,9 @@ internal import OffhookIO
 /// ```
 ///
 /// Codecs, devices and the tasks of an app still run on the machine's threads. Before time moves on, the network waits
-/// for the codecs, for the news that delegates are told, and gives the app's tasks their turn. It has no TCP, no TLS and
-/// no name servers: the client named `alice` is the host `alice.test`.
+/// for the codecs and for the news that delegates are told, and gives the app's tasks their turn; what a task does later
+/// it does later in the network's time too. What runs inside ``run(upTo:_:)`` is waited for in any case. There is no
+/// TCP, no TLS and no name server: the client named `alice` is the host `alice.test`.
 public final class SimulatedNetwork: Sendable {
     struct Host {
         var name: String
@@ -43,7 +44,9 @@ public final class SimulatedNetwork: Sendable {
     }
 
     struct State {
-        var random: SeededRandom
+        /// Dice of their own for messages, so that these fare alike however the machine's codecs time the media.
+        var signalingRandom: SeededRandom
+        var mediaRandom: SeededRandom
         var conditions: NetworkConditions
         var hosts: [Host] = []
         var rule: (@Sendable (SimulatedDatagram) -> Bool)?
@@ -52,6 +55,8 @@ public final class SimulatedNetwork: Sendable {
         var lostCount = 0
         /// The newest arrival between two hosts, which jitter does not overtake.
         var newestArrival: [Path: Instant] = [:]
+        /// How much news there was when all of it had last been told.
+        var newsCount = 0
         var isShutDown = false
     }
 
@@ -72,7 +77,11 @@ public final class SimulatedNetwork: Sendable {
     /// Makes a network without clients.
     public init(seed: UInt64, conditions: NetworkConditions = NetworkConditions()) {
         self.seed = seed
-        state = Lock(State(random: SeededRandom(seed: seed), conditions: conditions))
+        var random = SeededRandom(seed: seed)
+        state = Lock(
+            State(
+                signalingRandom: SeededRandom(seed: random.next()), mediaRandom: SeededRandom(seed: random.next()),
+                conditions: conditions))
         let kernel = SimulatedKernel(startingAt: Self.start)
         self.kernel = kernel
         do throws(IOError) {
@@ -118,8 +127,8 @@ public final class SimulatedNetwork: Sendable {
         guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
             throw CallError(.invalidArgument, "“\(name)” is no name for a host: use letters, digits and hyphens.")
         }
-        let (count, isTaken, seed) = state.withLock { state in
-            (state.hosts.count, state.hosts.contains { $0.name == name }, state.random.next())
+        let (count, isTaken, clientSeed) = state.withLock { state in
+            (state.hosts.count, state.hosts.contains { $0.name == name }, seed &+ UInt64(state.hosts.count + 1) << 32)
         }
         guard !isTaken else {
             throw CallError(.invalidArgument, "The network has a client named “\(name)” already.")
@@ -131,7 +140,7 @@ public final class SimulatedNetwork: Sendable {
         configuration.port = Self.signalingPort
         configuration.transports = [.udp]
         let queue = callbackQueue ?? DispatchQueue(label: "offhook.simulated.\(name)")
-        let client = Client(configuration: configuration, callbackQueue: queue, on: loop, seed: seed)
+        let client = Client(configuration: configuration, callbackQueue: queue, on: loop, seed: clientSeed)
         let host = Host(name: name, address: address, client: client, isFreeAt: kernel.now)
         state.withLock { $0.hosts.append(host) }
         return client
