@@ -15,6 +15,7 @@ package struct CallEngine {
     var accounts: [AccountHandle: EngineAccount] = [:]
     var accountOrder: [AccountHandle] = []
     var calls: [CallHandle: CallMachine] = [:]
+    var accountTasks: [AccountHandle: AccountTasks] = [:]
     private var deadlines = DeadlineQueue<CallHandle>()
 
     /// - Parameters:
@@ -61,16 +62,13 @@ package struct CallEngine {
 
     package mutating func setAccount(_ account: EngineAccount) {
         if accounts.updateValue(account, forKey: account.handle) == nil { accountOrder.append(account.handle) }
+        if core.digests[account.handle]?.name != account.authenticationName {
+            core.digests[account.handle] = account.authenticationName.map { DigestClient(name: $0) }
+        }
     }
 
     package func account(_ handle: AccountHandle) -> EngineAccount? {
         accounts[handle]
-    }
-
-    package mutating func removeAccount(_ handle: AccountHandle, at now: Instant) {
-        accounts[handle] = nil
-        accountOrder.removeAll { $0 == handle }
-        for call in calls.values where call.account.handle == handle { end(call.handle, at: now) }
     }
 
     // MARK: Input from the network
@@ -113,15 +111,24 @@ package struct CallEngine {
         settle(handle)
     }
 
-    package mutating func transportFailed(_ target: TransportTarget, at now: Instant) {
+    /// What was sent to this target did not go out; `reason` tells a person why.
+    package mutating func transportFailed(_ target: TransportTarget, reason: String? = nil, at now: Instant) {
         core.now = now
+        core.transportFailure = reason
         core.userAgent.transportFailed(target, at: now, actions: &core.actions)
         settle()
+        core.transportFailure = nil
     }
 
-    package mutating func connectionClosed(_ target: TransportTarget, at now: Instant) {
+    package mutating func connectionClosed(_ target: TransportTarget, reason: String? = nil, at now: Instant) {
         core.now = now
+        core.transportFailure = reason
         core.userAgent.connectionClosed(target, at: now, actions: &core.actions)
+        settle()
+        core.transportFailure = nil
+        for handle in accountOrder {
+            changeRegistration(of: handle) { $0.connectionClosed(target, reason: reason, at: now, actions: &$1) }
+        }
         settle()
     }
 
@@ -133,6 +140,9 @@ package struct CallEngine {
         case .call(let handle):
             calls[handle]?.resolved(routes, core: &core)
             core.touched.insert(handle)
+        case .registration(let handle):
+            let routes = routes.map { TransportRoute(target: $0.target, local: core.userAgent.advertised($0)) }
+            changeRegistration(of: handle) { $0.resolved(routes, at: now, actions: &$1) }
         }
         settle()
     }
@@ -143,15 +153,18 @@ package struct CallEngine {
     // MARK: Time
 
     package mutating func nextDeadline() -> Instant? {
-        let calls = deadlines.earliest
-        guard let signaling = core.userAgent.nextDeadline() else { return calls }
-        return min(signaling, calls ?? signaling)
+        let registration = core.registrations.values.lazy.compactMap(\.nextDeadline).min()
+        return [deadlines.earliest, core.userAgent.nextDeadline(), registration].compactMap(\.self).min()
     }
 
     package mutating func handle(timeoutAt now: Instant) {
         core.now = now
         if let deadline = core.userAgent.nextDeadline(), deadline <= now {
             core.userAgent.handle(timeoutAt: now, actions: &core.actions)
+        }
+        for handle in accountOrder {
+            guard let deadline = core.registrations[handle]?.nextDeadline, deadline <= now else { continue }
+            changeRegistration(of: handle) { $0.handle(timeoutAt: now, actions: &$1) }
         }
         while let handle = deadlines.popDue(at: now) {
             calls[handle]?.handleTimeout(core: &core)
@@ -174,6 +187,7 @@ package struct CallEngine {
             core.actions.removeAll(keepingCapacity: true)
             for handle in core.touched { calls[handle]?.tellMediaEvents(core: &core) }
         } while !core.actions.isEmpty
+        if !core.transferRequests.isEmpty { return followTransfers() }
         guard !core.touched.isEmpty else { return }
         for handle in core.touched { updateDeadline(of: handle) }
         core.touched.removeAll(keepingCapacity: true)
@@ -196,7 +210,10 @@ package struct CallEngine {
         }
         if call.isOver {
             calls[handle] = nil
-            if let session = call.session { core.sessionOwners[session] = nil }
+            if let session = call.session {
+                core.sessionOwners[session] = nil
+                core.forgetChallenges { $0.session == session }
+            }
             deadlines.set(nil, for: handle)
         } else {
             deadlines.set(call.nextDeadline, for: handle)
@@ -219,12 +236,12 @@ package struct CallEngine {
             // Messages and the like have no taker here yet (RFC 3261 §21.4.6 would want 405, but the method is known).
             core.userAgent.respond(to: transaction, status: 501, at: core.now, actions: &core.actions)
         case .requestEvent(let request, let event):
-            core.output(.requestEvent(request, event))
+            receive(event, of: request)
         }
     }
 
     private mutating func receiveCall(_ invite: IncomingInvite, session: SessionID) {
-        guard let account = account(for: invite.request.uri) else {
+        guard let account = account(for: invite.request) else {
             core.userAgent.reject(session, status: 404, at: core.now, actions: &core.actions)
             return
         }
@@ -238,12 +255,39 @@ package struct CallEngine {
         calls[handle] = call
         core.sessionOwners[session] = handle
         core.touched.insert(handle)
+        if let replaced = invite.replaces.flatMap({ core.sessionOwners[$0] }).flatMap({ calls[$0] }) {
+            call.takeOver(replaced, core: &core)
+        }
     }
 
-    /// The account a call is for: by the user part of the Request-URI, else the first.
-    private func account(for uri: URI) -> EngineAccount? {
-        let user = uri.sip?.user
-        let match = accountOrder.first { accounts[$0]?.identity.uri.sip?.user == user }
+    /// Makes the calls that far ends asked for, then goes on working off.
+    private mutating func followTransfers() {
+        let requests = core.transferRequests
+        core.transferRequests = []
+        for request in requests {
+            guard calls.count < core.configuration.callLimit else {
+                request.transferor.transferFollowed(request.referral, status: 503, core: &core)
+                continue
+            }
+            let call = CallMachine(
+                following: request, handle: CallHandle(number: core.nextNumber()), core: &core)
+            calls[call.handle] = call
+            core.touched.insert(call.handle)
+            core.output(.outgoingCall(call.handle, call.account.handle, call.snapshot))
+            call.perform(.start, token: CommandToken(number: core.nextNumber()), core: &core)
+        }
+        settle()
+    }
+
+    /// The account a call is for: by To, else by the user part of the Request-URI, else the first.
+    private func account(for request: SIPRequest) -> EngineAccount? {
+        let target = request.uri.sip
+        let to = request.headers.to?.uri.sip
+        let match =
+            accountOrder.first { handle in
+                guard let own = accounts[handle]?.identity.uri.sip, let to else { return false }
+                return own.user == to.user && own.host == to.host
+            } ?? accountOrder.first { accounts[$0]?.identity.uri.sip?.user == target?.user }
         return (match ?? accountOrder.first).flatMap { accounts[$0] }
     }
 }

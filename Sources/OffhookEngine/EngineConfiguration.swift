@@ -63,12 +63,20 @@ package struct EngineAccount: Sendable {
     package var handle: AccountHandle
     /// From of our requests.
     package var identity: NameAddress
-    /// Where every request goes first: an outbound proxy, the Service-Route.
+    /// Where every request goes first, whatever its Request-URI says: the server or an outbound proxy.
+    package var server: ResolveQuery?
+    /// What Route of every request begins with: an outbound proxy.
     package var routes: [NameAddress] = []
+    /// How to register; nil does not.
+    package var registration: RegistrationSettings?
     package var capabilities: MediaCapabilities
     package var videoAddPolicy = VideoAddPolicy.ask
     /// Nil does no ICE.
     package var ice: ICESettings?
+    /// Whether we call whom a far end transfers us to; else transfers are refused.
+    package var followsTransfers = false
+    /// The name to log in with where a server asks; nil gives no credentials to anybody.
+    package var authenticationName: String?
 
     package init(handle: AccountHandle, identity: NameAddress, capabilities: MediaCapabilities) {
         self.handle = handle

@@ -22,6 +22,19 @@ struct EngineCore {
     private(set) var owners: [MediaSocketID: CallHandle] = [:]
     /// Which call owns a SIP session.
     var sessionOwners: [SessionID: CallHandle] = [:]
+    /// Which account, or nobody, a request outside sessions belongs to.
+    var requestOwners: [RequestID: AccountHandle] = [:]
+    /// By account, where it has credentials.
+    var digests: [AccountHandle: DigestClient] = [:]
+    var challenged: [RequestID: ChallengedRequest] = [:]
+    /// Which request waits for the answer to a question for a password.
+    var credentialQuestions: [CredentialQuestion: RequestID] = [:]
+    /// By account, where it registers and has been started.
+    var registrations: [AccountHandle: RegistrationMachine] = [:]
+    /// Why the latest target failed, while its failure is worked off.
+    var transportFailure: String?
+    /// Calls to be made because far ends asked for them.
+    var transferRequests: [TransferRequest] = []
     /// Calls that changed and whose deadlines are to be looked at.
     var touched: Set<CallHandle> = []
     private var outputs: [EngineOutput] = []

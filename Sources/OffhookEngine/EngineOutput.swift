@@ -6,6 +6,8 @@ package import OffhookSIP
 package enum EngineOutput {
     /// Send this message.
     case sendSignaling([UInt8], to: TransportTarget)
+    /// Send this sign of life, which is no message.
+    case sendKeepAlive([UInt8], to: TransportTarget)
     /// Find targets for a user agent's question; `CallEngine.resolved` brings them.
     case resolve(ResolveQuery, ResolveQuestion)
     /// Send this datagram, then give the buffer back with `CallEngine.giveBack`.
@@ -15,6 +17,8 @@ package enum EngineOutput {
 
     /// Somebody calls: make the call known, under this handle.
     case incomingCall(CallHandle, AccountHandle, CallSnapshot)
+    /// The engine makes a call by itself, as after a transfer: make it known, under this handle.
+    case outgoingCall(CallHandle, AccountHandle, CallSnapshot)
     /// News of a call, with what can be told of it now.
     case news(CallHandle, CallEvent, CallSnapshot)
     /// A command is over.
@@ -32,8 +36,13 @@ package enum EngineOutput {
     case limitVideoBitrate(CallHandle, ChannelHandle, Int)
     /// The call's figures before it goes.
     case finalStatistics(CallHandle, CallFigures)
+    /// News of an account's registration.
+    case registration(AccountHandle, RegistrationStatus)
     /// News of a request made outside calls.
     case requestEvent(RequestID, RequestEvent)
+    /// A password is needed for this realm; `CallEngine.provide(_:for:at:)` brings it. `isRepeated` says that the last
+    /// one was not taken.
+    case credentialsNeeded(CredentialQuestion, AccountHandle, realm: String, isRepeated: Bool)
     /// A line for the log.
     case log(String, CallHandle?)
 }
@@ -44,4 +53,6 @@ package enum ResolveQuestion: Hashable, Sendable {
     case userAgent(ResolveToken)
     /// A call that is about to start and needs our own address for its offer.
     case call(CallHandle)
+    /// An account that is about to register.
+    case registration(AccountHandle)
 }

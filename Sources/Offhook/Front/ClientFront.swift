@@ -34,6 +34,12 @@ package final class ClientFront: Sendable {
         return call.id
     }
 
+    /// Makes a call known to the app that the backend makes by itself, as after a transfer.
+    package func addOutgoingCall(_ id: Call.ID, to user: User.ID, status: CallStatus) {
+        guard let user = state.withLock({ $0.users.first { $0.id == user } }) else { return }
+        add(Call(id: id, direction: .outgoing, status: status, callService: user.callService))
+    }
+
     /// Changes a call's status, then tells its delegate this news. `didEnd` also takes the call from its service.
     ///
     /// The news is of what has changed: `isHeld`, `videoChannels` and the like are for `update` to set.

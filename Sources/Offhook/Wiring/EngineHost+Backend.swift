@@ -8,75 +8,6 @@ internal import OffhookSIP
 
 /// The commands of the app.
 extension EngineHost: CallBackend {
-    // MARK: Accounts
-
-    nonisolated func addUser(
-        _ user: User.ID, configuration: UserConfiguration, media: MediaServices
-    ) throws(CallError) {
-        guard let uri = URI(parsing: configuration.address), let sip = uri.sip, !sip.host.text.isEmpty else {
-            throw CallError(
-                .invalidArgument, "“\(configuration.address)” is no SIP address: write it as sip:name@domain.")
-        }
-        let account = try engineAccount(user, configuration)
-        loop.submit { [self] in
-            assumeIsolated { host in
-                host.accounts[user] = Account(configuration: configuration, media: media)
-                host.step { $0.setAccount(account) }
-            }
-        }
-    }
-
-    private nonisolated func engineAccount(
-        _ user: User.ID, _ settings: UserConfiguration
-    ) throws(CallError) -> EngineAccount {
-        guard let uri = URI(parsing: settings.address) else {
-            throw CallError(.invalidArgument, "“\(settings.address)” is no SIP address: write it as sip:name@domain.")
-        }
-        var account = EngineAccount(
-            handle: AccountHandle(number: user.value),
-            identity: NameAddress(displayName: settings.displayName, uri: uri),
-            capabilities: try MediaCapabilities(configuration, settings))
-        account.videoAddPolicy = VideoAddPolicy(settings.addVideoPolicy ?? configuration.addVideoPolicy)
-        if let proxy = settings.outboundProxy {
-            guard let proxy = URI(parsing: proxy.contains(":") && proxy.hasPrefix("sip") ? proxy : "sip:\(proxy)"),
-                var sip = proxy.sip
-            else { throw CallError(.invalidArgument, "“\(proxy)” is no proxy address: write it as sip:host;lr.") }
-            if !sip.isLooseRouter { sip.parameters["lr"] = "" }
-            account.routes = [NameAddress(uri: .sip(sip))]
-        }
-        return account
-    }
-
-    func startUser(_ user: User.ID) async throws(CallError) {
-        try open()
-        guard accounts[user] != nil else { throw CallError(.stopped, "The account was removed.") }
-        accounts[user]?.isStarted = true
-        await findServers(of: user)
-        front.apply(listening: signaling?.endpoints ?? [:], to: user)
-        var capabilities = CallServiceCapabilities()
-        capabilities[.createCall] = .allowed
-        capabilities[.createVideoCall] = .allowed
-        front.apply(capabilities, to: user)
-    }
-
-    /// Looks the account's STUN and TURN servers up, and tells the engine.
-    private func findServers(of user: User.ID) async {
-        guard let settings = accounts[user]?.configuration, let ice = await iceSettings(for: settings),
-            var account = engine.account(AccountHandle(number: user.value))
-        else { return }
-        account.ice = ice
-        account.capabilities.canBundle = true
-        step { $0.setAccount(account) }
-    }
-
-    func stopUser(_ user: User.ID) async {
-        let now = loop.now
-        let account = AccountHandle(number: user.value)
-        step { $0.removeAccount(account, at: now) }
-        accounts[user] = nil
-        front.apply(CallServiceCapabilities(), to: user)
-    }
-
     func shutdown() async {
         guard !isShutDown else { return }
         for user in accounts.keys { await stopUser(user) }
@@ -223,7 +154,7 @@ extension EngineHost: CallBackend {
 }
 
 extension VideoAddPolicy {
-    fileprivate init(_ policy: AddVideoPolicy) {
+    init(_ policy: AddVideoPolicy) {
         self =
             switch policy {
             case .ask: .ask
@@ -236,7 +167,7 @@ extension VideoAddPolicy {
 
 extension MediaCapabilities {
     /// What an account's calls may use, out of the account's settings and the client's.
-    fileprivate init(_ client: ClientConfiguration, _ user: UserConfiguration) throws(CallError) {
+    init(_ client: ClientConfiguration, _ user: UserConfiguration) throws(CallError) {
         self.init()
         audio = []
         for codec in user.audioCodecs ?? client.audioCodecs {

@@ -13,6 +13,8 @@ extension EngineHost {
         case .sendSignaling(let bytes, let target):
             trace(.sent, bytes, target)
             signaling?.send(bytes, to: target)
+        case .sendKeepAlive(let bytes, let target):
+            signaling?.sendSignOfLife(bytes, to: target)
         case .resolve(let query, let question):
             resolve(query, question)
         case .sendMedia(let packet, let socket, let destination):
@@ -21,6 +23,8 @@ extension EngineHost {
             closePorts(ports)
         case .incomingCall(let handle, let account, let snapshot):
             receiveCall(handle, account, snapshot)
+        case .outgoingCall(let handle, let account, let snapshot):
+            followTransfer(handle, account, snapshot)
         case .news(let handle, let event, let snapshot):
             tell(event, snapshot, of: handle)
         case .finished(let token, let failure):
@@ -40,6 +44,10 @@ extension EngineHost {
         case .finalStatistics(let handle, let figures):
             guard let call = calls[handle] else { return }
             front.keep(CallStatistics(figures, call.media, at: loop.now), of: Call.ID(value: handle.number))
+        case .registration(let account, let status):
+            tell(status, of: User.ID(value: account.number))
+        case .credentialsNeeded(let question, let account, let realm, let isRepeated):
+            askForPassword(question, User.ID(value: account.number), realm: realm, isRepeated: isRepeated)
         case .requestEvent:
             break
         case .log(let text, let handle):
@@ -53,6 +61,14 @@ extension EngineHost {
         host(handle, isOutgoing: false, media: settings.media)
         let status = CallStatus(snapshot, isOutgoing: false)
         front.addIncomingCall(Call.ID(value: handle.number), to: user, status: status)
+    }
+
+    private func followTransfer(_ handle: CallHandle, _ account: AccountHandle, _ snapshot: CallSnapshot) {
+        let user = User.ID(value: account.number)
+        guard let settings = accounts[user] else { return }
+        host(handle, isOutgoing: true, media: settings.media)
+        let status = CallStatus(snapshot, isOutgoing: true)
+        front.addOutgoingCall(Call.ID(value: handle.number), to: user, status: status)
     }
 
     /// Begins to care for a call's media.
@@ -103,7 +119,7 @@ extension EngineHost {
         if let address = query.host.address {
             let transport = query.transport ?? (query.isSecure ? .tls : .udp)
             let remote = Endpoint(address, query.port ?? transport.defaultPort)
-            answer(question, [TransportTarget(transport: transport, remote: remote)])
+            answer(question, query, [TransportTarget(transport: transport, remote: remote)])
             return
         }
         do throws(IOError) {
@@ -112,10 +128,10 @@ extension EngineHost {
                 host: query.host.text, port: query.port, transport: query.transport.map { NameResolver.Transport($0) },
                 isSecure: query.isSecure)
             resolver.resolve(names) { [weak self] result in
-                self?.assumeIsolated { host in host.resolved(question, result) }
+                self?.assumeIsolated { host in host.resolved(question, query, result) }
             }
         } catch {
-            resolved(question, .failure(error))
+            resolved(question, query, .failure(error))
         }
     }
 
@@ -126,20 +142,26 @@ extension EngineHost {
         return new
     }
 
-    private func resolved(_ question: ResolveQuestion, _ result: Result<[NameResolver.Target], IOError>) {
+    private func resolved(
+        _ question: ResolveQuestion, _ query: ResolveQuery, _ result: Result<[NameResolver.Target], IOError>
+    ) {
         switch result {
         case .success(let targets):
             answer(
-                question, targets.map { TransportTarget(transport: SIPTransport($0.transport), remote: $0.endpoint) })
+                question, query,
+                targets.map { TransportTarget(transport: SIPTransport($0.transport), remote: $0.endpoint) })
         case .failure(let error):
             log(.warning, error.reason)
-            answer(question, [])
+            answer(question, query, [])
         }
     }
 
     /// Answers when the present step is over: the engine is at work now.
-    private func answer(_ question: ResolveQuestion, _ targets: [TransportTarget]) {
+    private func answer(_ question: ResolveQuestion, _ query: ResolveQuery, _ targets: [TransportTarget]) {
+        if serverHosts.contains(query.host) { serverAddresses.formUnion(targets.map(\.remote.address)) }
         let routes = targets.map { target in
+            var target = target
+            if target.transport != .udp, target.transport != .tcp { target.domain = query.host.text }
             let local = signaling?.localAddress(toward: target.remote) ?? IPAddress(version4: 0)
             return TransportRoute(target: target, local: Endpoint(local, signaling?.ports[target.transport] ?? 0))
         }

@@ -38,6 +38,11 @@ actor EngineHost {
     var waiting: [CommandToken: CheckedContinuation<CallFailure?, Never>] = [:]
     var signaling: SignalingSockets?
     var resolver: NameResolver?
+    /// Names of servers that accounts have, and addresses they were found to have.
+    var serverHosts: Set<SIPHost> = []
+    var serverAddresses: Set<IPAddress> = []
+    private var interfaceMonitor: InterfaceMonitor?
+    private var networkTimer: LoopTimer?
     private var mediaSockets: MediaSockets?
     private var timer: LoopTimer?
     private var ticker: LoopTimer?
@@ -157,7 +162,35 @@ actor EngineHost {
             }
         }
         ticker = loop.makeTimer { [unowned self] in assumeIsolated { $0.tick() } }
+        watchNetwork()
         step { _ in }
+    }
+
+    /// What servers of accounts are reached by, as far as that needs a socket of its own.
+    private var accountTransports: Set<SignalingTransport> {
+        Set(accounts.values.compactMap { $0.configuration.server?.transport }.filter { $0 == .udp })
+    }
+
+    /// Hears of addresses that come and go, where we are bound to no certain one.
+    private func watchNetwork() {
+        guard configuration.bindAddress?.isUnspecified != false else { return }
+        networkTimer = loop.makeTimer { [unowned self] in
+            assumeIsolated { host in
+                // The name servers may be others now.
+                host.resolver?.close()
+                host.resolver = nil
+                let now = host.loop.now
+                host.step { $0.networkChanged(at: now) }
+            }
+        }
+        do throws(IOError) {
+            interfaceMonitor = try InterfaceMonitor(on: loop) { [unowned self] _ in
+                // Changes come in bursts; half a second later all is settled.
+                assumeIsolated { host in host.networkTimer?.arm(at: host.loop.now + .milliseconds(500)) }
+            }
+        } catch {
+            log(.warning, error.reason)
+        }
     }
 
     private func open(on address: IPAddress) throws(IOError) {
@@ -170,25 +203,34 @@ actor EngineHost {
             },
             malformed: { [unowned self] error, source in
                 assumeIsolated { host in
+                    guard host.isAllowed(source.remote) else { return }
                     let now = host.loop.now
                     host.step { $0.receiveMalformed(error, from: source, at: now) }
                 }
             },
-            failure: { [unowned self] target in
+            signOfLife: { [unowned self] source, seen in
                 assumeIsolated { host in
                     let now = host.loop.now
-                    host.step { $0.transportFailed(target, at: now) }
+                    host.step { $0.receiveSignOfLife(from: source, seen: seen, at: now) }
                 }
             },
-            closed: { [unowned self] target in
+            failure: { [unowned self] target, reason in
                 assumeIsolated { host in
                     let now = host.loop.now
-                    host.step { $0.connectionClosed(target, at: now) }
+                    host.step { $0.transportFailed(target, reason: reason, at: now) }
                 }
-            })
-        let sockets = SignalingSockets(loop: loop, bindAddress: address, handlers: handlers)
+            },
+            closed: { [unowned self] target, reason in
+                assumeIsolated { host in
+                    let now = host.loop.now
+                    host.step { $0.connectionClosed(target, reason: reason, at: now) }
+                }
+            },
+            accepts: { [unowned self] remote in assumeIsolated { $0.isAllowed(remote) } })
+        let sockets = SignalingSockets(
+            loop: loop, bindAddress: address, security: SignalingSecurity(configuration.tls), handlers: handlers)
         do throws(IOError) {
-            try sockets.open(configuration.transports, port: configuration.port)
+            try sockets.open(configuration.transports.union(accountTransports), port: configuration.port)
         } catch {
             sockets.close()
             throw error
@@ -205,6 +247,8 @@ actor EngineHost {
         isShutDown = true
         timer?.disarm()
         ticker?.disarm()
+        networkTimer?.disarm()
+        interfaceMonitor?.close()
         signaling?.close()
         mediaSockets?.closeAll()
         resolver?.close()
@@ -218,25 +262,25 @@ actor EngineHost {
     // MARK: From the sockets
 
     private func receive(_ bytes: [UInt8], from source: TransportTarget, local: Endpoint) {
-        guard isAllowed(source) else { return }
+        guard isAllowed(source.remote) else { return }
         trace(.received, bytes, source)
         let now = loop.now
         step { $0.receiveSignaling(bytes, from: source, local: local, at: now) }
     }
 
     private func receive(_ message: SIPMessage, from source: TransportTarget, local: Endpoint) {
-        guard isAllowed(source) else { return }
+        guard isAllowed(source.remote) else { return }
         if configuration.traceHandler != nil { trace(.received, message.write(), source) }
         let now = loop.now
         step { $0.receiveSignaling(message, from: source, local: local, at: now) }
     }
 
     /// Whether anybody there may talk to us: strangers get silence, so that a scanner learns nothing.
-    private func isAllowed(_ source: TransportTarget) -> Bool {
+    private func isAllowed(_ remote: Endpoint) -> Bool {
         switch configuration.allowedPeers {
         case .anyone: true
-        case .serversOnly: false
-        case .addresses(let addresses): addresses.contains(source.remote.address)
+        case .serversOnly: serverAddresses.contains(remote.address)
+        case .addresses(let addresses): addresses.contains(remote.address)
         }
     }
 

@@ -25,6 +25,7 @@ extension CallError {
         case .invalidSessionDescription: code = .invalidSessionDescription
         case .mediaSecurityFailed: code = .mediaSecurityFailed
         case .authenticationFailed: code = .authenticationFailed
+        case .registrationFailed: code = .registrationFailed
         case .videoDenied: code = .videoDenied
         case .transferFailed: code = .transferFailed
         case .mediaTimeout: code = .mediaTimeout
@@ -32,7 +33,23 @@ extension CallError {
         case .refused: code = .refused
         case .protocolViolation: code = .protocolViolation
         }
-        self.init(code, failure.reason, sipStatus: failure.sipStatus)
+        self.init(code, failure.reason, sipStatus: failure.sipStatus, retryAfter: failure.retryAfter)
+    }
+}
+
+extension Registration {
+    init(_ status: RegistrationStatus) {
+        let state: State =
+            switch status.state {
+            case .unregistered: .unregistered
+            case .registering: .registering
+            case .registered: .registered
+            case .unregistering: .unregistering
+            case .failed: .failed
+            }
+        self.init(
+            state: state, retryAfter: status.retryAfter, interval: status.interval,
+            error: status.failure.map { CallError($0) })
     }
 }
 

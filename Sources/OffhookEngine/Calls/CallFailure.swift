@@ -15,6 +15,7 @@ package struct CallFailure: Error, Hashable, Sendable {
         case invalidSessionDescription
         case mediaSecurityFailed
         case authenticationFailed
+        case registrationFailed
         case videoDenied
         case transferFailed
         case mediaTimeout
@@ -29,6 +30,8 @@ package struct CallFailure: Error, Hashable, Sendable {
     package var reason: String
     /// The SIP status that told of it.
     package var sipStatus: Int?
+    /// How long until it is tried again by itself.
+    package var retryAfter: Duration?
 
     package init(_ kind: Kind, _ reason: String, sipStatus: Int? = nil) {
         self.kind = kind

@@ -33,3 +33,12 @@ package struct CommandToken: Hashable, Sendable {
         self.number = number
     }
 }
+
+/// Names one question for a password.
+package struct CredentialQuestion: Hashable, Sendable {
+    package var number: UInt64
+
+    package init(number: UInt64) {
+        self.number = number
+    }
+}

@@ -10,6 +10,9 @@ extension CallMachine {
     func setVideoMode(_ mode: VideoMode, token: CommandToken, core: inout EngineCore) {
         switch snapshot.phase {
         case .idle, .initiating, .remoteAlerting, .alerting, .ignored:
+            if isTakeover, setupToken != nil {
+                return waitingChanges.append(Change(kind: .videoMode(mode), token: token))
+            }
             // Before the answer a mode is a wish: the offer or the answer will say it.
             guard snapshot.phase == .idle || (!isOutgoing && setupToken == nil) else {
                 return refuse(token, core: &core)
@@ -97,6 +100,8 @@ extension CallMachine {
 
     func handleOfferRefused(_ response: SIPResponse, core: inout EngineCore) {
         negotiation?.rollback()
+        // Refused or not, the far end answers.
+        if response.status != 408, response.status != 503 { recoverSignaling(core: &core) }
         let isVideo =
             switch openChange?.change.kind {
             case .videoMode, .acceptVideo: true
@@ -124,6 +129,7 @@ extension CallMachine {
         case .unhold: tell(.unheld, core: &core)
         case .refresh: tell(.changed, core: &core)
         }
+        recoverSignaling(core: &core)
         done(open.change, core: &core)
     }
 

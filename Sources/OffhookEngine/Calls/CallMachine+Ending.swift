@@ -5,7 +5,9 @@ internal import OffhookSIP
 extension CallMachine {
     func handleEnd(_ end: SessionEnd, core: inout EngineCore) {
         if snapshot.phase == .failed { return }
-        let ending = intendedEnding ?? CallEnding(end, phase: snapshot.phase, isOutgoing: isOutgoing)
+        let ending =
+            intendedEnding
+            ?? CallEnding(end, phase: snapshot.phase, isOutgoing: isOutgoing, transportFailure: core.transportFailure)
         switch ending.cause {
         case .failed(let failure) where snapshot.phase != .ending:
             fail(failure, core: &core)
@@ -23,6 +25,7 @@ extension CallMachine {
         snapshot.isVideoAddPending = false
         noAnswerAt = nil
         lingerUntil = core.now + core.configuration.failedCallLinger
+        reportTransfer(status: failure.sipStatus ?? 500, core: &core)
         failOpenCommands(failure, core: &core)
         tell(.failed(failure), core: &core)
     }
@@ -37,14 +40,14 @@ extension CallMachine {
 }
 
 extension CallEnding {
-    fileprivate init(_ end: SessionEnd, phase: CallPhase, isOutgoing: Bool) {
+    fileprivate init(_ end: SessionEnd, phase: CallPhase, isOutgoing: Bool, transportFailure: String?) {
         let reason = end.reasons.first { $0.protocolName.uppercased() == "SIP" }
         let text = reason?.text ?? end.reasons.first?.text
         switch end.cause {
         case .local:
             self.init(.endedHere, text: text)
         case .remote:
-            self.init(.endedThere, text: text)
+            self.init(phase == .beingTransferred ? .transferred : .endedThere, text: text)
         case .cancelled:
             let cause: Cause =
                 switch reason?.cause {
@@ -60,7 +63,9 @@ extension CallEnding {
             self.init(
                 phase == .remoteAlerting || !isOutgoing ? .noAnswer : .failed(failure), sipStatus: 408, text: text)
         case .transportFailed:
-            let reason = "The far end cannot be reached: nothing listens at its address, or there is no route."
+            let reason =
+                transportFailure
+                ?? "The far end cannot be reached: nothing listens at its address, or there is no route."
             self.init(.failed(CallFailure(.unreachable, reason, sipStatus: 503)), sipStatus: 503)
         case .unresolved:
             let reason = "The far end's address has no host that can be found: check the name."

@@ -36,7 +36,7 @@ extension CallMachine {
             isAcknowledged = true
             if snapshot.isUp { takeNextChange(core: &core) } else { establishWhenAgreed(core: &core) }
         case .authenticationRequired(let request, let response):
-            authenticationRequired(request, response, core: &core)
+            core.receiveChallenge(response, of: request, account: account.handle)
         case .remoteTargetChanged:
             break
         case .info(let request):
@@ -46,9 +46,7 @@ extension CallMachine {
         case .request:
             break
         case .referralRequested(let referral):
-            guard let session else { return }
-            tell(.transferRequested(to: referral.target.uri.withoutParameters), core: &core)
-            core.userAgent.refuseReferral(session, referral.id, at: core.now, actions: &core.actions)
+            receiveTransfer(referral, core: &core)
         case .referralAccepted(let expectsProgress):
             if !expectsProgress { transferFinished(status: 200, core: &core) }
         case .referralProgress(let status, _, let isFinal):
@@ -64,6 +62,7 @@ extension CallMachine {
     private func handleProgress(_ response: SIPResponse, core: inout EngineCore) {
         guard isOutgoing, !snapshot.isUp else { return }
         adoptIdentity(response.headers, core: &core)
+        reportTransfer(status: response.status, core: &core)
         switch response.status {
         case 180, 183:
             let hasEarlyMedia = response.body(ofType: "application/sdp") != nil
@@ -102,6 +101,7 @@ extension CallMachine {
         noAnswerAt = nil
         forks = [:]
         tell(.established, core: &core)
+        reportTransfer(status: 200, core: &core)
         tell(.channelsUpdated, core: &core)
         if snapshot.isRemotelyHeld { tell(.heldRemotely, core: &core) }
         if let token = setupToken {
@@ -146,47 +146,5 @@ extension CallMachine {
         let token = digits.token
         digits = DigitQueue()
         if let token { core.output(.finished(token, failure)) }
-    }
-
-    // MARK: Transfer
-
-    func transfer(to address: NameAddress, token: CommandToken, core: inout EngineCore) {
-        guard snapshot.isUp, transferToken == nil, let session else { return refuse(token, core: &core) }
-        transferToken = token
-        snapshot.phase = .transferring
-        tell(.changed, core: &core)
-        core.userAgent.refer(session, to: address, at: core.now, actions: &core.actions)
-    }
-
-    func transfer(to other: CallMachine?, token: CommandToken, core: inout EngineCore) {
-        guard snapshot.isUp, transferToken == nil, let session, let other, other.snapshot.isUp,
-            let replaced = other.session
-        else { return refuse(token, core: &core) }
-        transferToken = token
-        snapshot.phase = .transferring
-        tell(.changed, core: &core)
-        core.userAgent.refer(
-            session, to: NameAddress(uri: other.target), replacing: replaced, at: core.now, actions: &core.actions)
-    }
-
-    private func transferFinished(status: Int, core: inout EngineCore) {
-        guard let token = transferToken else { return }
-        transferToken = nil
-        if (200..<300).contains(status), let session {
-            core.output(.finished(token, nil))
-            intendedEnding = CallEnding(.transferred)
-            core.userAgent.end(session, at: core.now, actions: &core.actions)
-            return
-        }
-        restPhase()
-        tell(.changed, core: &core)
-        core.output(
-            .finished(token, CallFailure(.transferFailed, "The transfer failed (\(status)).", sipStatus: status)))
-    }
-
-    // MARK: Credentials
-
-    private func authenticationRequired(_ request: RequestID, _ response: SIPResponse, core: inout EngineCore) {
-        core.userAgent.declineAuthorization(request, at: core.now, actions: &core.actions)
     }
 }

@@ -71,6 +71,15 @@ final class CallMachine {
     /// What the local side meant the session's end to be.
     var intendedEnding: CallEnding?
 
+    /// The way that the first INVITE takes.
+    var firstRoute: TransportRoute?
+    /// The call whose far end asked for this one, and which REFER did.
+    weak var transferor: CallMachine?
+    var referral: ReferralID?
+    /// Whether this call took another's place and so was accepted by itself.
+    var isTakeover = false
+    /// Whether the way to the account's server is lost for now.
+    var hasLostSignaling = false
     var isAcknowledged = false
     var isAnswered = false
     var hadVideo = false
@@ -119,13 +128,15 @@ final class CallMachine {
         snapshot.remoteDisplayName = from?.displayName
         snapshot.subject = invite.request.headers[first: "Subject"]
         snapshot.headers = invite.request.headers.unknownFields
+        core.userAgent.setContact(core.registrations[account.handle]?.binding?.callContact, of: session)
         guard takeInitialOffer(invite, core: &core) else { return nil }
         // Candidates are gathered while it rings.
         if account.ice != nil {
             _ = wishes(mode: snapshot.incomingVideoStatus == .off ? nil : .sendReceive, core: &core)
         }
         core.output(.incomingCall(handle, account.handle, snapshot))
-        core.userAgent.ring(session, at: core.now, actions: &core.actions)
+        // What takes another call's place does not ring (RFC 3891 §3).
+        if invite.replaces == nil { core.userAgent.ring(session, at: core.now, actions: &core.actions) }
     }
 
     // MARK: Commands
@@ -161,7 +172,7 @@ final class CallMachine {
 
     private func start(_ token: CommandToken, core: inout EngineCore) {
         guard isOutgoing, snapshot.phase == .idle else { return refuse(token, core: &core) }
-        guard let hop = account.routes.first?.uri.sip ?? target.sip else {
+        guard let query = hop else {
             let reason = "A call to \(target) needs a server: set one for the account, or call a SIP address."
             return core.output(.finished(token, CallFailure(.invalidArgument, reason)))
         }
@@ -170,21 +181,29 @@ final class CallMachine {
         snapshot.phase = .initiating
         tell(.started, core: &core)
         noAnswerAt = core.configuration.noAnswerLimit.map { core.now + $0 }
-        let query = ResolveQuery(
-            host: hop.host, port: hop.port, transport: hop.transport.flatMap { SIPTransport(name: $0) },
-            isSecure: hop.isSecure)
-        core.output(.resolve(query, .call(handle)))
+        if let flow = core.registrations[account.handle]?.binding?.flow {
+            resolved([flow], core: &core)
+        } else {
+            core.output(.resolve(query, .call(handle)))
+        }
+    }
+
+    /// Where the first request goes: the account's server, else the far end itself.
+    private var hop: ResolveQuery? {
+        account.server ?? (account.routes.first?.uri.sip ?? target.sip).map { ResolveQuery(to: $0) }
     }
 
     /// The way to the far end is known, and with it the address of ours that it can reach.
     func resolved(_ routes: [TransportRoute], core: inout EngineCore) {
+        if snapshot.isUp, let route = routes.first { return moved(to: route, contact: nil, core: &core) }
         guard snapshot.phase == .initiating, session == nil else { return }
         guard let route = routes.first else {
-            let host = (account.routes.first?.uri.sip ?? target.sip)?.host.text ?? ""
+            let host = hop?.host.text ?? ""
             let reason = "No way to \(host) was found: check the address and the network."
             return fail(CallFailure(.unreachable, reason), core: &core)
         }
         localAddress = route.local.address
+        firstRoute = route
         negotiation = OfferAnswer(
             capabilities: account.capabilities, sessionID: core.random.next(), address: route.local.address)
         guard !delaysOffer, account.ice != nil else { return invite(core: &core) }
@@ -216,14 +235,30 @@ final class CallMachine {
             guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
             offer = negotiation?.makeOffer(wishes).write()
         }
+        let binding = core.registrations[account.handle]?.binding
+        var headers = requestHeaders
+        let credentials = core.earlyCredentials(
+            of: account.handle, method: .invite, uri: target, body: offer ?? [])
+        for field in credentials.fields { headers.append(field.name, field.value) }
         let session = core.userAgent.invite(
-            target, from: account.identity, routes: account.routes, headers: requestHeaders, offer: offer, at: core.now,
-            actions: &core.actions)
+            target, from: account.identity, route: account.server == nil ? nil : firstRoute,
+            isRouteFixed: firstRoute?.target.transport.isWebSocket == true,
+            routes: account.routes + (binding?.serviceRoute ?? []),
+            contact: binding?.callContact, headers: headers, offer: offer, at: core.now, actions: &core.actions)
         self.session = session
         core.sessionOwners[session] = handle
     }
 
+    /// Accepts a call that takes another's place, with the pictures of that one.
+    func takeOver(_ former: CallMachine, core: inout EngineCore) {
+        isTakeover = true
+        snapshot.videoMode = former.snapshot.videoMode
+        accept(CommandToken(number: core.nextNumber()), core: &core)
+    }
+
     private func accept(_ token: CommandToken, core: inout EngineCore) {
+        // The app need not know that it was accepted already.
+        if isTakeover, setupToken != nil || snapshot.isUp { return core.output(.finished(token, nil)) }
         guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, setupToken == nil, let session
         else {
             return refuse(token, core: &core)
@@ -407,6 +442,7 @@ final class CallMachine {
         isOver = true
         core.output(.finalStatistics(handle, figures(at: core.now)))
         media.end(core: &core)
+        reportTransfer(status: ending.sipStatus ?? 487, core: &core)
         let failure = ending.failure
         failOpenCommands(failure, core: &core)
         for index in snapshot.channels.indices {

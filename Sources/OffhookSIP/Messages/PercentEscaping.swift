@@ -1,5 +1,5 @@
 /// `%HEXHEX` in URIs (RFC 3261 §19.1.2).
-enum PercentEscaping {
+package enum PercentEscaping {
     enum Part {
         case user
         case header
@@ -27,7 +27,7 @@ enum PercentEscaping {
     }
 
     /// Turns every escape into its byte; what is no escape stays.
-    static func unescape(_ text: String) -> String {
+    package static func unescape(_ text: String) -> String {
         replaceEscapes(in: text) { $1.append($0) }
     }
 

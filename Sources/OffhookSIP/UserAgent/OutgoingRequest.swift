@@ -42,6 +42,10 @@ struct SessionRecord: Sendable {
     var session: InviteSession
     /// Where all requests of the session go, whatever their Request-URI says.
     var fixedRoute: TransportRoute?
+    /// Where the first INVITE goes, whatever its Request-URI says; what follows finds its own way.
+    var firstRoute: TransportRoute?
+    /// What Contact says in place of where we can be reached: a GRUU, an address that a translator gave us.
+    var contact: NameAddress?
     /// How the latest message came or went.
     var lastRoute: TransportRoute?
     var openRequests: Set<RequestID> = []

@@ -1,4 +1,4 @@
-internal import OffhookBasics
+package import OffhookBasics
 
 /// Requests of ours: finding the way, trying targets, cancelling (RFC 3261 §8.1.2, §18.1; RFC 3263).
 extension SIPUserAgent {
@@ -46,7 +46,9 @@ extension SIPUserAgent {
     private mutating func attempt(_ id: RequestID, at now: Instant, actions: inout [Action]) {
         guard var entry = outgoing[id], !entry.candidates.isEmpty else { return }
         var candidate = entry.candidates.removeFirst()
-        var request = stamped(entry.request, for: candidate.route, isSizeChecked: candidate.isSizeChecked)
+        let contact = id.session.flatMap { sessions[$0]?.contact }
+        var request = stamped(
+            entry.request, for: candidate.route, isSizeChecked: candidate.isSizeChecked, contact: contact)
         if let limit = configuration.datagramLimit, candidate.route.target.transport == .udp, !candidate.isSizeChecked,
             request.write().count > limit
         {
@@ -56,7 +58,7 @@ extension SIPUserAgent {
             var route = candidate.route
             route.target.transport = .tcp
             candidate = .init(route: route, isSizeChecked: true)
-            request = stamped(entry.request, for: route, isSizeChecked: true)
+            request = stamped(entry.request, for: route, isSizeChecked: true, contact: contact)
         }
         entry.route = candidate.route
         entry.phase = .active
@@ -72,20 +74,24 @@ extension SIPUserAgent {
     }
 
     /// The request with Via, Contact and what else every request of ours has.
-    mutating func stamped(_ request: SIPRequest, for route: TransportRoute, isSizeChecked: Bool) -> SIPRequest {
+    mutating func stamped(
+        _ request: SIPRequest, for route: TransportRoute, isSizeChecked: Bool, contact: NameAddress? = nil
+    ) -> SIPRequest {
         var request = request
         if !request.headers.contains(.maxForwards) { request.headers.maxForwards = 70 }
         if !request.headers.contains(.contact), Self.methodsWithContact.contains(request.method) {
             // A Contact says how to reach us, not how long this one message is.
             let namesTransport = !(isSizeChecked && route.target.transport == .tcp)
             request.headers.contacts = [
-                contact(for: route, isSecure: request.uri.scheme == "sips", namesTransport: namesTransport)
+                contact
+                    ?? self.contact(
+                        for: route, isSecure: request.uri.scheme == "sips", namesTransport: namesTransport)
             ]
         }
         if let product = configuration.product { request.headers[first: .userAgent] = product }
         let local = advertised(route)
         var via = Via(
-            transport: route.target.transport.viaName, host: SIPHost(local.address), port: local.port)
+            transport: route.target.transport.viaName, host: SIPHost(local.address), port: Self.named(local.port))
         via.parameters.setFlag("rport")
         via.branch = "z9hG4bK" + random.token(length: 16)
         request.headers.topVia = via
@@ -97,14 +103,20 @@ extension SIPUserAgent {
     func contact(for route: TransportRoute, isSecure: Bool, namesTransport: Bool = true) -> NameAddress {
         let local = advertised(route)
         var uri = SIPURI(
-            isSecure: isSecure, user: configuration.contactUser, host: SIPHost(local.address), port: local.port)
+            isSecure: isSecure, user: configuration.contactUser, host: SIPHost(local.address),
+            port: Self.named(local.port))
         let transport = route.target.transport
         if namesTransport, transport != .udp, !(isSecure && transport == .tls) { uri.transport = transport.rawValue }
         return NameAddress(uri: .sip(uri))
     }
 
+    /// A port as messages name it; where nothing listens there is none to name.
+    private static func named(_ port: UInt16) -> UInt16? {
+        port == 0 ? nil : port
+    }
+
     /// Where others reach us.
-    private func advertised(_ route: TransportRoute) -> Endpoint {
+    package func advertised(_ route: TransportRoute) -> Endpoint {
         let port = configuration.listeningPorts[route.target.transport] ?? route.local.port
         return Endpoint(route.local.address, port)
     }
@@ -121,6 +133,9 @@ extension SIPUserAgent {
     func way(for request: SIPRequest, session: SessionID?) -> Way {
         let record = session.flatMap { sessions[$0] }
         if let fixed = record?.fixedRoute { return .route(fixed) }
+        if let first = record?.firstRoute, request.method == .invite, request.headers.to?.tag == nil {
+            return .route(first)
+        }
         guard let uri = (request.headers.route.first?.uri ?? request.uri).sip else { return .nowhere }
         let host = uri.parameters["maddr"].map { SIPHost($0) } ?? uri.host
         let isSecure = uri.isSecure
@@ -132,8 +147,10 @@ extension SIPUserAgent {
         let remote = Endpoint(address, uri.port ?? chosen.defaultPort)
         guard let last = record?.lastRoute, last.target.remote.address == address, last.target.transport == chosen
         else { return .query(ResolveQuery(host: host, port: remote.port, transport: chosen, isSecure: isSecure)) }
-        let connection = last.target.remote == remote ? last.target.connection : nil
-        let target = TransportTarget(transport: chosen, remote: remote, connection: connection)
+        let isSame = last.target.remote == remote
+        let target = TransportTarget(
+            transport: chosen, remote: remote, connection: isSame ? last.target.connection : nil,
+            domain: isSame ? last.target.domain ?? host.text : host.text)
         return .route(TransportRoute(target: target, local: last.local))
     }
 

@@ -97,7 +97,7 @@ extension SIPUserAgent {
         else { return response }
         var response = response
         let isSecure = record.session.main?.dialog.isSecure ?? false
-        response.headers.contacts = [contact(for: route, isSecure: isSecure)]
+        response.headers.contacts = [record.contact ?? contact(for: route, isSecure: isSecure)]
         return response
     }
 }

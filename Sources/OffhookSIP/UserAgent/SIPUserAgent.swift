@@ -128,6 +128,23 @@ package struct SIPUserAgent: Sendable {
         if let route { sessions[session]?.lastRoute = route }
     }
 
+    /// Has the session find its way anew, as after our own address has changed.
+    package mutating func forgetRoute(of session: SessionID) {
+        sessions[session]?.fixedRoute = nil
+        sessions[session]?.firstRoute = nil
+        sessions[session]?.lastRoute = nil
+    }
+
+    /// Where requests within the session go, past all proxies.
+    package func remoteTarget(of session: SessionID) -> URI? {
+        sessions[session]?.session.main?.dialog.remoteTarget
+    }
+
+    /// Sets what Contact of the session says from here on; nil tells where we can be reached.
+    package mutating func setContact(_ contact: NameAddress?, of session: SessionID) {
+        sessions[session]?.contact = contact
+    }
+
     /// Answers a `.resolve`: routes in order of preference (RFC 3263), none if there is none.
     package mutating func resolved(
         _ token: ResolveToken, routes: [TransportRoute], at now: Instant, actions: inout [Action]
@@ -160,13 +177,16 @@ package struct SIPUserAgent: Sendable {
     /// - Parameters:
     ///   - uri: whom; the Request-URI, and To without its headers.
     ///   - from: who we are; the tag is made here.
-    ///   - route: where to send, and every later request of the session too; nil finds it by Route or Request-URI.
+    ///   - route: where to send; nil finds it by Route or Request-URI.
+    ///   - isRouteFixed: whether every later request of the session goes there too.
+    ///   - contact: what Contact says; nil tells where we can be reached.
     ///   - routes: a Route set to begin with, such as an outbound proxy or the Service-Route.
     ///   - headers: more header fields; Contact and others given here count over our own.
     ///   - offer: the session description; nil asks the far end for one.
     package mutating func invite(
-        _ uri: URI, from: NameAddress, route: TransportRoute? = nil, routes: [NameAddress] = [],
-        headers: SIPHeaders = SIPHeaders(), offer: [UInt8]?, at now: Instant, actions: inout [Action]
+        _ uri: URI, from: NameAddress, route: TransportRoute? = nil, isRouteFixed: Bool = true,
+        routes: [NameAddress] = [], contact: NameAddress? = nil, headers: SIPHeaders = SIPHeaders(), offer: [UInt8]?,
+        at now: Instant, actions: inout [Action]
     ) -> SessionID {
         let id = makeSessionID()
         var request = SIPRequest(method: .invite, uri: uri)
@@ -177,7 +197,9 @@ package struct SIPUserAgent: Sendable {
         var output: [SessionAction] = []
         let session = InviteSession.calling(
             request, id: id, configuration: configuration, seed: random.next(), at: now, actions: &output)
-        sessions[id] = SessionRecord(session: session, fixedRoute: route, lastRoute: route)
+        sessions[id] = SessionRecord(
+            session: session, fixedRoute: isRouteFixed ? route : nil, firstRoute: route, contact: contact,
+            lastRoute: route)
         perform(output, of: id, at: now, actions: &actions)
         settle(id)
         return id
@@ -356,6 +378,11 @@ package struct SIPUserAgent: Sendable {
         }
         start(id, request, at: now, actions: &actions)
         return id
+    }
+
+    /// A request of ours that has no final response, as it was last sent but for Via and Contact.
+    package func openRequest(_ id: RequestID) -> SIPRequest? {
+        outgoing[id]?.request
     }
 
     /// Stops caring for a request outside sessions.

@@ -41,18 +41,22 @@ package struct TransportTarget: Hashable, Sendable {
     package var remote: Endpoint
     /// The stream connection to use; nil leaves it to the edge to reuse one to that end or to open one.
     package var connection: UInt64?
+    /// The domain that the certificate of a new secure connection must be for; nil where none is to be opened.
+    package var domain: String?
 
-    package init(transport: SIPTransport, remote: Endpoint, connection: UInt64? = nil) {
+    package init(transport: SIPTransport, remote: Endpoint, connection: UInt64? = nil, domain: String? = nil) {
         self.transport = transport
         self.remote = remote
         self.connection = connection
+        self.domain = domain
     }
 }
 
 /// A target and the address that we have towards it.
 package struct TransportRoute: Hashable, Sendable {
     package var target: TransportTarget
-    /// Where the target's side would reach us; its port gives way to the configured listening port of the transport.
+    /// Where the target's side would reach us; its port gives way to the configured listening port of the transport, and
+    /// is 0 where nothing listens.
     package var local: Endpoint
 
     package init(target: TransportTarget, local: Endpoint) {
@@ -77,6 +81,13 @@ package struct ResolveQuery: Hashable, Sendable {
         self.port = port
         self.transport = transport
         self.isSecure = isSecure
+    }
+
+    /// Where a request to this URI goes.
+    package init(to uri: SIPURI) {
+        self.init(
+            host: uri.parameters["maddr"].map { SIPHost($0) } ?? uri.host, port: uri.port,
+            transport: uri.transport.flatMap { SIPTransport(name: $0) }, isSecure: uri.isSecure)
     }
 }
 

@@ -177,6 +177,14 @@ import Offhook
 
     func callService(_ callService: CallService, didCreate call: Call) {
         events?.write("didCreate", call: call.id, ["to": .text(call.remoteAddress)])
+        // A call that the library makes by itself, as the far end of another has asked for.
+        guard sessions[call.id] == nil else { return }
+        do throws(FileFailure) {
+            add(try CallSession(call: call, station: self))
+        } catch {
+            note(fileTrouble: "\(error)")
+            call.end()
+        }
     }
 
     func callService(_ callService: CallService, didRemove call: Call) {

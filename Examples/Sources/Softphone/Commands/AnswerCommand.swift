@@ -23,7 +23,9 @@ enum AnswerCommand {
         station.events?.write("listening", ["address": .text(station.user.configuration.address)])
         station.terminal.say("Waiting for calls as \(station.user.configuration.address). Ctrl-C ends.")
 
-        let ending = Ending(station: station, interruption: interruption) { $0.outcomes.count >= wanted }
+        let ending = Ending(station: station, interruption: interruption) {
+            $0.outcomes.count >= wanted && $0.sessions.isEmpty
+        }
         return await ending.wait()
     }
 }

@@ -19,7 +19,9 @@ enum CallCommand {
         station.add(session)
         session.place()
 
-        let ending = Ending(station: station, interruption: interruption) { $0.outcomes.count >= 1 }
+        let ending = Ending(station: station, interruption: interruption) {
+            $0.outcomes.count >= 1 && $0.sessions.isEmpty
+        }
         return await ending.wait()
     }
 }
