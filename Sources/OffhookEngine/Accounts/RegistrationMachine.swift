@@ -59,6 +59,7 @@ struct RegistrationMachine: Sendable {
     private var interval: UInt32
     private var tooBriefCount = 0
     private var failureCount = 0
+    private var isRecovering = false
     /// Where to try next.
     private var candidates: [TransportRoute] = []
     private var route: TransportRoute?
@@ -328,6 +329,7 @@ struct RegistrationMachine: Sendable {
             return fail(CallFailure(.registrationFailed, told, sipStatus: response.status), at: now, actions: &actions)
         }
         failureCount = 0
+        isRecovering = false
         tooBriefCount = 0
         formerContact = nil
         let former = binding
@@ -394,6 +396,7 @@ struct RegistrationMachine: Sendable {
         case .registered, .registering: break
         case .idle, .resolving, .waiting, .failed, .unregistering, .stopped: return
         }
+        isRecovering = true
         // The first try follows soon, but not from all clients of a server that went away at the same moment.
         let failure = CallFailure(.signalingLost, reason)
         wait(.milliseconds(Int(500 + random.next() % 1500)), failure, actions: &actions, at: now)
@@ -432,8 +435,11 @@ struct RegistrationMachine: Sendable {
     }
 
     /// Doubles from 30 s to half an hour; between half and all of it, at random (RFC 5626 §4.5).
+    ///
+    /// A flow that was there and was lost is tried for from 5 s on: calls may hang on it.
     private mutating func nextDelay() -> Duration {
-        let longest = min(Duration.seconds(30) * (1 << min(failureCount, 6)), .seconds(1800))
+        let base = Duration.seconds(isRecovering ? 5 : 30)
+        let longest = min(base * (1 << min(failureCount, 9)), .seconds(1800))
         failureCount += 1
         return longest * random.fraction(0.5, 1)
     }

@@ -1,0 +1,171 @@
+"""Accounts at a registrar: registering, logging in, calling through a proxy, over every transport."""
+
+import os
+import time
+
+from lab import sound
+from lab.kamailio import DOMAIN, PORTS, Kamailio, make_certificate
+from lab.lab import wait_for
+from lab.media import OFFHOOK_TONE
+from lab.offhook import Offhook
+
+from . import calls
+from .registry import add
+
+
+def account(server, user, transport="udp", password=None):
+    """The options of a program that registers as that user."""
+    variable = "PASSWORD_" + user.upper()
+    os.environ[variable] = password or user + "pw"
+    options = ["--account", "sip:%s@%s" % (user, DOMAIN), "--server", "127.0.0.1:%d" % PORTS[transport], "--transport",
+               transport, "--register", "--password-env", variable]
+    if transport in ("tls", "wss"):
+        options += ["--tls-ca", server.authority]
+    return options
+
+
+def states(program):
+    return [event["state"] for event in program.named("registration")]
+
+
+def call_through(transport, other=None, **settings):
+    """Two accounts of ours call each other through the proxy, with pictures."""
+    def body(lab):
+        server = Kamailio(lab, **settings)
+        callee = Offhook.answering(lab, "--calls", "1", "--video", "auto", *account(server, "bob", other or transport),
+                                   name="bob", port=5062)
+        lab.need(wait_for(lambda: server.contacts("bob"), 5), "bob is not registered")
+        caller = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--video", "sendrecv", "--duration", "4",
+                                 *account(server, "alice", transport), name="alice")
+        caller.need_event("callDidEstablish", 20)
+        lab.check(states(caller)[:2] == ["registering", "registered"], "the registration went %s" % states(caller))
+        for program in (caller, callee):
+            summary = program.finish(25)
+            lab.check(summary["established"], program.name + " was not in the call")
+            lab.check(summary["video"]["received"]["frames"] > 3, program.name + " saw too few pictures")
+            lab.check(states(program)[-1] == "unregistered", program.name + " did not end its registration")
+        lab.check(not server.contacts("bob") and not server.contacts("alice"), "the registrar still has somebody")
+        lab.note("set-up %.0f ms" % caller.events[-1]["setupMilliseconds"])
+    return body
+
+
+for transport in PORTS:
+    add("accounts-call-over-" + transport, call_through(transport))
+add("accounts-call-from-wss-to-udp", call_through("wss", "udp"))
+add("accounts-call-with-sha-256", call_through("udp", algorithm="SHA-256"))
+
+
+def softphone(kind, is_caller, transport):
+    """A softphone registers too, and one calls the other through the proxy."""
+    def body(lab):
+        server = Kamailio(lab)
+        user = {"baresip": "bob", "linphone": "alice"}[kind]
+        peer = calls.PEERS[kind](lab, server="127.0.0.1:%d" % PORTS["udp"], domain=DOMAIN)
+        lab.need(wait_for(lambda: server.contacts(user), 15), kind + " is not registered")
+        options = account(server, "carol", transport) + ["--srtp", "off"]
+        if is_caller:
+            program = Offhook.answering(lab, "--calls", "1", *options)
+            peer.call("sip:carol@" + DOMAIN)
+        else:
+            program = Offhook.calling(lab, "sip:%s@%s" % (user, DOMAIN), *options)
+        program.need_event("callDidEstablish", 20)
+        lab.need(peer.wait_established(15), kind + " does not see the call up")
+        time.sleep(3)
+        peer.hang_up()
+        calls.check_summary(lab, program.finish(20), peer)
+        calls.check_sound(lab, peer, program)
+    return body
+
+
+for kind in calls.PEERS:
+    for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
+        for transport in ("udp", "tls"):
+            add("accounts-%s-by-%s" % (name, transport), softphone(kind, is_caller, transport))
+
+
+def wrong_password(lab):
+    server = Kamailio(lab)
+    begin = time.monotonic()
+    program = Offhook(lab, ["answer"], *account(server, "bob", password="no"))
+    lab.need(program.wait(20) is not None, "offhook does not end: " + program.story)
+    lab.check(program.process.returncode == 3, "offhook ends with %d" % program.process.returncode)
+    lab.check("password" in program.error, "no word of the password: " + program.error)
+    lab.check(states(program)[:2] == ["registering", "failed"], "the registration went %s" % states(program))
+    lab.note("%.1f s" % (time.monotonic() - begin))
+
+
+add("accounts-wrong-password", wrong_password)
+
+
+def too_brief(lab):
+    server = Kamailio(lab, least_expires=120)
+    program = Offhook(lab, ["answer"], "--expires", "30", *account(server, "bob"))
+    lab.need(program.wait_for("listening", 15), "offhook is not registered: " + program.story)
+    lab.check(states(program) == ["registering", "registered"], "the registration went %s" % states(program))
+    program.interrupt()
+    program.wait(10)
+
+
+add("accounts-interval-too-brief", too_brief)
+
+
+def stale_nonce(lab):
+    """A nonce that has run out by the time of the refresh and of the call costs nothing but a round trip."""
+    server = Kamailio(lab, nonce_seconds=3)
+    callee = Offhook.answering(lab, "--calls", "1", "--expires", "10", *account(server, "bob"), name="bob", port=5062)
+    time.sleep(8)
+    lab.check(states(callee) == ["registering", "registered"], "the registration went %s" % states(callee))
+    lab.check(server.contacts("bob"), "the registration was not refreshed")
+    caller = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "2", *account(server, "alice"), name="alice")
+    caller.need_event("callDidEstablish", 15)
+    for program in (caller, callee):
+        program.finish(20)
+
+
+add("accounts-stale-nonce", stale_nonce)
+
+
+def certificate(words, **wrong):
+    """A certificate that is not right is refused, with a reason that a person understands."""
+    def body(lab):
+        folder = lab.path("certificates")
+        os.makedirs(folder)
+        good = make_certificate(folder, "good")
+        bad = make_certificate(folder, "bad", **wrong) if wrong is not None else good
+        server = Kamailio(lab, certificate=bad)
+        options = account(server, "bob", "tls")
+        options[options.index("--tls-ca") + 1] = good if words == "signed" else bad
+        program = Offhook(lab, ["answer"], *options)
+        lab.need(program.wait(30) is not None, "offhook does not end: " + program.story)
+        lab.check(program.process.returncode == 3, "offhook ends with %d" % program.process.returncode)
+        lab.check(words in program.error, "no word of it: " + program.error)
+        lab.note(program.error.strip()[:160])
+    return body
+
+
+add("accounts-tls-wrong-name", certificate("name", subject="other.test", alternative="DNS:other.test"))
+add("accounts-tls-self-signed", certificate("signed"))
+
+
+def lost_connection(lab):
+    """The proxy goes away in mid-call and comes back: the call lives on, and ends in order."""
+    server = Kamailio(lab)
+    callee = Offhook.answering(lab, "--calls", "1", *account(server, "bob", "tcp"), name="bob", port=5062)
+    caller = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "45", *account(server, "alice", "tls"), name="alice")
+    caller.need_event("callDidEstablish", 20)
+    time.sleep(1)
+    server.stop()
+    for program in (caller, callee):
+        program.need_event("callDidLoseSignaling", 10)
+    time.sleep(1)
+    server = Kamailio(lab, name="kamailio2", certificate=server.authority)
+    for program in (caller, callee):
+        program.need_event("callDidRecoverSignaling", 25)
+    for program in (caller, callee):
+        summary = program.finish(60)
+        lab.check(summary["established"] and summary["duration"] > 15, "%s: %s" % (program.name, summary["duration"]))
+        heard = sound.seconds(program.sound, OFFHOOK_TONE)
+        lab.note("%s heard %.1f s" % (program.name, heard))
+
+
+add("accounts-lost-connection", lost_connection, limit=120)
