@@ -49,6 +49,7 @@ extension CallEngine {
         accounts[handle] = nil
         core.digests[handle] = nil
         core.registrations[handle] = nil
+        accountDeadlines.set(nil, for: handle)
         accountOrder.removeAll { $0 == handle }
         let tasks = accountTasks.removeValue(forKey: handle)
         let failure = CallFailure(.cancelled, "The account was stopped.")
@@ -130,6 +131,7 @@ extension CallEngine {
         var actions: [RegistrationMachine.Action] = []
         body(&machine, &actions)
         core.registrations[handle] = machine
+        accountDeadlines.set(machine.nextDeadline, for: handle)
         for action in actions { perform(action, of: handle) }
     }
 

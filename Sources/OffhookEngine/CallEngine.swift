@@ -17,6 +17,7 @@ package struct CallEngine {
     var calls: [CallHandle: CallMachine] = [:]
     var accountTasks: [AccountHandle: AccountTasks] = [:]
     private var deadlines = DeadlineQueue<CallHandle>()
+    var accountDeadlines = DeadlineQueue<AccountHandle>()
 
     /// - Parameters:
     ///   - clock: the wall clock for RTCP.
@@ -153,8 +154,11 @@ package struct CallEngine {
     // MARK: Time
 
     package mutating func nextDeadline() -> Instant? {
-        let registration = core.registrations.values.lazy.compactMap(\.nextDeadline).min()
-        return [deadlines.earliest, core.userAgent.nextDeadline(), registration].compactMap(\.self).min()
+        var earliest = deadlines.earliest
+        for deadline in [core.userAgent.nextDeadline(), accountDeadlines.earliest] {
+            if let deadline { earliest = min(earliest ?? deadline, deadline) }
+        }
+        return earliest
     }
 
     package mutating func handle(timeoutAt now: Instant) {
@@ -162,8 +166,7 @@ package struct CallEngine {
         if let deadline = core.userAgent.nextDeadline(), deadline <= now {
             core.userAgent.handle(timeoutAt: now, actions: &core.actions)
         }
-        for handle in accountOrder {
-            guard let deadline = core.registrations[handle]?.nextDeadline, deadline <= now else { continue }
+        while let handle = accountDeadlines.popDue(at: now) {
             changeRegistration(of: handle) { $0.handle(timeoutAt: now, actions: &$1) }
         }
         while let handle = deadlines.popDue(at: now) {

@@ -63,7 +63,7 @@ class Baresip(Process):
     least_pictures = 10
     sends_while_holding = False
 
-    def __init__(self, lab, video=False, srtp=False, codec="opus"):
+    def __init__(self, lab, video=False, srtp=False, codec="opus", server=None, domain=None):
         folder = lab.path("baresip")
         os.makedirs(folder)
         self.folder = folder
@@ -73,6 +73,9 @@ class Baresip(Process):
         if video:
             loaded += ["vp8", "fakevideo", "snapshot", "avformat", "swscale"]
         account = "<sip:bob@127.0.0.1:5070>;regint=0;answermode=auto;audio_codecs=" + CODECS[codec]
+        if server:
+            account = "<sip:bob@%s>;regint=60;auth_user=bob;auth_pass=bobpw;outbound=\"sip:%s\";answermode=auto;" % (
+                domain, server) + "audio_codecs=" + CODECS[codec]
         if video:
             account += ";video_codecs=VP8"
         if srtp:

@@ -52,6 +52,23 @@ enable_friend_list_subscription=0
 auto_download_incoming_files_max_size=-1
 """
 
+ACCOUNT = """\
+[proxy_0]
+reg_proxy=<sip:{server}>
+reg_route=<sip:{server};lr>
+reg_identity=sip:alice@{domain}
+reg_expires=120
+reg_sendregister=1
+publish=0
+avpf=0
+dial_escape_plus=0
+[auth_info_0]
+username=alice
+passwd=alicepw
+realm={domain}
+domain={domain}
+"""
+
 # As `codec list` of 5.1 numbers them.
 CODECS = ["opus", "speex16", "speex8", "pcmu", "pcma", "gsm", "g722", "g729"]
 
@@ -65,7 +82,8 @@ class Linphone(Process):
     least_pictures = 2
     sends_while_holding = True
 
-    def __init__(self, lab, video=False, srtp=False, codec="opus", offers_video=None, accepts_video=None, late_offer=False):
+    def __init__(self, lab, video=False, srtp=False, codec="opus", offers_video=None, accepts_video=None, late_offer=False,
+                 server=None, domain=None):
         folder = lab.path("linphone")
         for name in (".local/share/linphone", ".config/linphone", ".linphone-usr-crt"):
             os.makedirs(os.path.join(folder, name))
@@ -78,6 +96,8 @@ class Linphone(Process):
             file.write(CONFIGURATION.format(
                 encryption="srtp" if srtp else "none", mandatory=number[srtp], late=number[late_offer],
                 video=number[video], offers=number[offers_video], accepts=number[accepts_video]))
+            if server:
+                file.write(ACCOUNT.format(server=server, domain=domain))
         argv = ["linphonec", "-c", os.path.join(folder, "rc"), "-d", "6", "-l", os.path.join(folder, "linphone.log"), "-a"]
         if video:
             argv += ["-C", "-D"]
