@@ -3,19 +3,18 @@ internal import OffhookBasics
 /// Hands each picture on to several sinks, one after another, on the thread that brought it.
 ///
 /// ```swift
-/// let splitter = VideoSplitter()
-/// splitter.addSink(preview)
-/// splitter.addSink(recorder)
-/// source.setVideoSink(splitter)
+/// source.setVideoSink(VideoSplitter([preview, recorder]))
 /// ```
 public final class VideoSplitter: VideoSink {
     private let slots = Lock<[(sink: any VideoSink, slot: SinkSlot<any VideoSink>)]>([])
 
-    /// Makes a splitter without sinks.
-    public init() {}
+    /// Makes a splitter that feeds these sinks.
+    public init(_ sinks: [any VideoSink] = []) {
+        for sink in sinks { add(sink) }
+    }
 
     /// Adds a sink; one that is there already is not added again.
-    public func addSink(_ sink: any VideoSink) {
+    public func add(_ sink: any VideoSink) {
         slots.withLock { slots in
             guard !slots.contains(where: { $0.sink === sink }) else { return }
             let slot = SinkSlot<any VideoSink>()
@@ -25,7 +24,7 @@ public final class VideoSplitter: VideoSink {
     }
 
     /// Takes a sink away: no frame is delivered to it after this returns.
-    public func removeSink(_ sink: any VideoSink) {
+    public func remove(_ sink: any VideoSink) {
         let slot = slots.withLock { slots -> SinkSlot<any VideoSink>? in
             guard let index = slots.firstIndex(where: { $0.sink === sink }) else { return nil }
             return slots.remove(at: index).slot

@@ -218,12 +218,12 @@ import Testing
         let splitter = VideoSplitter()
         let first = CollectingSink()
         let second = CollectingSink()
-        splitter.addSink(first)
-        splitter.addSink(second)
-        splitter.addSink(second)
+        splitter.add(first)
+        splitter.add(second)
+        splitter.add(second)
 
         splitter.handleVideoFrame(picture(0))
-        splitter.removeSink(first)
+        splitter.remove(first)
         splitter.handleVideoFrame(picture(1))
 
         #expect(first.frames.map(\.captureTime) == [picture(0).captureTime])

@@ -5,7 +5,6 @@ import OffhookTestKit
 import Testing
 
 @Suite struct `A simulated network` {
-    /// The example of the documentation of ``SimulatedNetwork``.
     @Test func `carries a whole call`() async throws {
         let receptionist = Answering()
 

@@ -50,7 +50,9 @@ public final class CallService: Sendable {
 
     /// Makes a call. Nothing is sent before ``Call/start()``.
     ///
-    /// - Parameter address: a SIP or tel URI, or the part before the `@` of one on the account's server.
+    /// - Parameters:
+    ///   - address: a SIP or tel URI, or the part before the `@` of one on the account's server.
+    ///   - options: what else to say in the INVITE.
     /// - Throws: `invalidArgument` where the address does not parse.
     public func createCall(to address: String, options: CallOptions = CallOptions()) throws(CallError) -> Call {
         let id = Call.ID.next()

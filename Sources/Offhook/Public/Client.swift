@@ -20,7 +20,9 @@ public final class Client: Sendable {
 
     /// Makes a client. It opens no port before an account is started.
     ///
-    /// - Parameter callbackQueue: where all delegates are called, one at a time even if the queue is concurrent.
+    /// - Parameters:
+    ///   - configuration: its settings; every one has a default that works.
+    ///   - callbackQueue: where all delegates are called, one at a time even if the queue is concurrent.
     public convenience init(configuration: ClientConfiguration = .init(), callbackQueue: DispatchQueue = .main) {
         self.init(configuration: configuration, callbackQueue: callbackQueue) { front in
             Self.makeBackend(configuration: configuration, front: front)

@@ -73,7 +73,7 @@ struct CapturerRules<Source: AnyObject & Sendable, Frame: Sendable> {
                 let second = Tap<Frame>()
                 try await returning("setting a sink") { connect(source, second) }
                 first.close()
-                try await second.wait(for: 5, as: "\(frames) for the second sink")
+                try await second.wait(for: second.count + 5, as: "\(frames) for the second sink")
                 try await detach(source)
                 guard first.lateCount == 0 else { throw BrokenRule("\(first.lateCount) came to the old sink") }
             },

@@ -1,31 +1,6 @@
 internal import OffhookBasics
 public import OffhookMedia
 
-/// Hands each picture on to several sinks, one after another, on the thread it comes on.
-public final class VideoSplitter: VideoSink {
-    private let sinks: Lock<[any VideoSink]>
-
-    /// Makes a splitter that feeds these sinks.
-    public init(_ sinks: [any VideoSink] = []) {
-        self.sinks = Lock(sinks)
-    }
-
-    /// Adds a sink.
-    public func add(_ sink: any VideoSink) {
-        sinks.withLock { $0.append(sink) }
-    }
-
-    /// Takes a sink away. The picture that is on its way may still reach it.
-    public func remove(_ sink: any VideoSink) {
-        sinks.withLock { $0.removeAll { $0 === sink } }
-    }
-
-    /// Hands a picture on.
-    public func handleVideoFrame(_ frame: VideoFrame) {
-        for sink in sinks.withLock({ $0 }) { sink.handleVideoFrame(frame) }
-    }
-}
-
 /// Hands sound on to several sinks, one after another, on the thread it comes on.
 public final class AudioSplitter: AudioSink {
     private let sinks: Lock<[any AudioSink]>

@@ -1,0 +1,99 @@
+import Offhook
+
+// Code that the documentation prints; `DocumentationTests` looks for it here.
+
+func getStarted(phone: any CallDelegate) async throws {
+    let client = Client()
+    let alice = try client.createUser(UserConfiguration(address: "sip:alice@192.0.2.10"))
+    try await alice.start()
+
+    let call = try alice.callService.createCall(to: "sip:bob@192.0.2.20")
+    call.delegate = phone
+    try await call.start()  // returns when Bob has answered
+    try await call.sendDTMF("42#")
+    call.end()
+
+    alice.mediaServices.audioInterface.setMicrophone(ToneCapturer(frequency: 440))
+    alice.mediaServices.audioInterface.setSpeaker(try WAVRecorder(path: "received.wav"))
+
+    try await call.setVideoMode(.sendReceive)
+    try await call.start()
+
+    await client.shutdown()
+}
+
+func startAccount() async throws {
+    let client = Client()
+    let user = try client.createUser(UserConfiguration(address: "sip:alice@example.org"))
+    try await user.start()
+}
+
+func useCamera(_ sink: any VideoSink) async throws {
+    let camera = V4L2Capturer()
+    camera.setVideoSink(sink)
+    try await camera.useCamera(at: .front)
+}
+
+func split(_ source: any VideoSource, _ preview: any VideoSink, _ recorder: any VideoSink) {
+    source.setVideoSink(VideoSplitter([preview, recorder]))
+}
+
+func trace() -> Client {
+    var configuration = ClientConfiguration()
+    configuration.traceHandler = { print($0.direction, $0.remote, $0.message, separator: "\n") }
+    configuration.logHandler = { print($0.level, $0.message) }
+    let client = Client(configuration: configuration)
+    return client
+}
+
+/// Shows notices to a person.
+final class NoticeBoard: CallDelegate {
+    func showNotice(_ text: String) {}
+
+    func addVideo(to call: Call) async {
+        do {
+            try await call.setVideoMode(.sendReceive)
+        } catch {
+            showNotice(error.code == .videoDenied ? "They would rather not be seen." : error.reason)
+        }
+    }
+
+    func callDidEstablish(_ call: Call) {}
+    func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {}
+    func call(_ call: Call, didFailWithError error: CallError) {}
+
+    func call(_ call: Call, didReceiveVideoAddRequest direction: MediaDirection) {
+        Task { try await call.acceptVideo(.receiveOnly) }
+    }
+
+    func callDidEnd(_ call: Call, reason: CallEndReason) {
+        switch reason.cause {
+        case .ended(by: .remote): showNotice("They hung up.")
+        case .ended(by: .local), .cancelled: break
+        case .busy: showNotice("They are on another call.")
+        case .declined: showNotice("They declined.")
+        case .noAnswer: showNotice("Nobody answered.")
+        case .answeredElsewhere, .declinedElsewhere: showNotice("Another device took care of it.")
+        case .transferred, .replaced: showNotice("The call went on elsewhere.")
+        case .mediaTimeout, .signalingLost: showNotice("The connection was lost.")
+        case .failed(let error): showNotice(error.reason)
+        }
+    }
+}
+
+/// What the article on threads shows.
+enum OnTheMainActor {
+    @MainActor final class Phone: @MainActor CallServiceDelegate {
+        func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
+            Task { await answer(call) }
+        }
+
+        func callService(_ callService: CallService, didRemove call: Call) {}
+
+        private func answer(_ call: Call) async {
+            do { try await call.accept() } catch { show(error) }  // `error` is a CallError
+        }
+
+        private func show(_ error: CallError) {}
+    }
+}
