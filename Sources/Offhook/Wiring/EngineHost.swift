@@ -43,6 +43,7 @@ actor EngineHost {
     var serverAddresses: Set<IPAddress> = []
     private var interfaceMonitor: InterfaceMonitor?
     private var networkTimer: LoopTimer?
+    private var ownAddresses: Set<IPAddress> = []
     private var mediaSockets: MediaSockets?
     private var timer: LoopTimer?
     private var ticker: LoopTimer?
@@ -179,14 +180,18 @@ actor EngineHost {
                 // The name servers may be others now.
                 host.resolver?.close()
                 host.resolver = nil
+                host.signaling?.closeConnections(exceptFrom: host.ownAddresses)
                 let now = host.loop.now
                 host.step { $0.networkChanged(at: now) }
             }
         }
         do throws(IOError) {
-            interfaceMonitor = try InterfaceMonitor(on: loop) { [unowned self] _ in
-                // Changes come in bursts; half a second later all is settled.
-                assumeIsolated { host in host.networkTimer?.arm(at: host.loop.now + .milliseconds(500)) }
+            interfaceMonitor = try InterfaceMonitor(on: loop) { [unowned self] addresses in
+                assumeIsolated { host in
+                    host.ownAddresses = Set(addresses.map(\.address))
+                    // Changes come in bursts; half a second later all is settled.
+                    host.networkTimer?.arm(at: host.loop.now + .milliseconds(500))
+                }
             }
         } catch {
             log(.warning, error.reason)

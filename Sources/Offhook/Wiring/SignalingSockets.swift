@@ -99,6 +99,15 @@ final class SignalingSockets {
         links = [:]
     }
 
+    /// Closes connections from addresses that we no longer have: nothing comes along them any more.
+    func closeConnections(exceptFrom addresses: Set<IPAddress>) {
+        for (id, link) in links {
+            guard let local = link.local, !addresses.contains(local.address) else { continue }
+            link.close()
+            closed(id, IOError(.closed, reason: "This machine has lost its address \(local.address)."))
+        }
+    }
+
     /// Our address as packets to `remote` bear it.
     func localAddress(toward remote: Endpoint) -> IPAddress {
         guard bindAddress.isUnspecified else { return bindAddress }

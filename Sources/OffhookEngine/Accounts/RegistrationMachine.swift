@@ -355,7 +355,7 @@ struct RegistrationMachine: Sendable {
         }
         hasMoved = false
         state = .registered(refreshAt: now + Self.refreshDelay(interval))
-        if former?.flow.target != flow.target || former?.callContact != binding.callContact {
+        if former?.flow != flow || former?.contact != binding.contact || former?.callContact != binding.callContact {
             actions.append(.moved)
         }
         tell(RegistrationStatus(.registered, interval: interval), actions: &actions)

@@ -1,6 +1,7 @@
 """Accounts at a registrar: registering, logging in, calling through a proxy, over every transport."""
 
 import os
+import subprocess
 import time
 
 from lab import sound
@@ -13,11 +14,11 @@ from . import calls
 from .registry import add
 
 
-def account(server, user, transport="udp", password=None):
+def account(server, user, transport="udp", password=None, address="127.0.0.1"):
     """The options of a program that registers as that user."""
     variable = "PASSWORD_" + user.upper()
     os.environ[variable] = password or user + "pw"
-    options = ["--account", "sip:%s@%s" % (user, DOMAIN), "--server", "127.0.0.1:%d" % PORTS[transport], "--transport",
+    options = ["--account", "sip:%s@%s" % (user, DOMAIN), "--server", "%s:%d" % (address, PORTS[transport]), "--transport",
                transport, "--register", "--password-env", variable]
     if transport in ("tls", "wss"):
         options += ["--tls-ca", server.authority]
@@ -169,3 +170,74 @@ def lost_connection(lab):
 
 
 add("accounts-lost-connection", lost_connection, limit=120)
+
+
+def blind_transfer(lab):
+    """Bob sends alice to carol: alice's call goes on there."""
+    server = Kamailio(lab)
+    carol = Offhook.answering(lab, "--calls", "1", *account(server, "carol", "tcp"), name="carol", port=5064)
+    bob = Offhook.answering(lab, "--calls", "1", "--do", "1:transfer=sip:carol@" + DOMAIN, *account(server, "bob"),
+                            name="bob", port=5062)
+    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "12", *account(server, "alice", "tls"), name="alice")
+    alice.need_event("callDidEstablish", 20)
+    requested = alice.need_event("didReceiveTransferRequestTo", 10)
+    lab.check("carol" in requested["to"], "the request is %s" % requested)
+    alice.need_event("callDidEstablish", 20, count=2)
+    bob.need_event("didProgressTransfer", 10)
+    lab.need(bob.wait(20) is not None, "bob does not end: " + bob.story)
+    lab.check(bob.need_event("callDidEnd")["reason"] == "transferred", "bob's call ends as %s" % bob.named("callDidEnd"))
+    lab.need(alice.wait(30) is not None, "alice does not end: " + alice.story)
+    reasons = [event["reason"] for event in alice.named("callDidEnd")]
+    lab.check(reasons[0] == "transferred", "alice's calls end as %s" % reasons)
+    carol.finish(20)
+    heard = sound.seconds(carol.sound, OFFHOOK_TONE)
+    lab.note("carol heard alice for %.1f s" % heard)
+    lab.check(heard > 1, "carol heard alice for %.1f s only" % heard)
+
+
+add("accounts-blind-transfer", blind_transfer, limit=90)
+
+
+def new_address(lab):
+    """The machine gets another address in mid-call: it registers anew, and the call goes on."""
+    other = subprocess.Popen(["unshare", "--net", "sleep", "300"])
+    inside = ["nsenter", "--target", str(other.pid), "--net"]
+
+    def ip(*words, prefix=()):
+        subprocess.run([*prefix, "ip", *words], check=True)
+
+    try:
+        lab.need(wait_for(lambda: os.readlink("/proc/%d/ns/net" % other.pid) != os.readlink("/proc/self/ns/net"), 5),
+                 "no second network namespace can be made")
+        ip("link", "add", "v0", "type", "veth", "peer", "name", "v1")
+        ip("link", "set", "v1", "netns", str(other.pid))
+        ip("addr", "add", "10.9.0.1/24", "dev", "v0")
+        ip("link", "set", "v0", "up")
+        for words in (["addr", "add", "10.9.0.254/24", "dev", "v1"], ["link", "set", "v1", "up"], ["link", "set", "lo", "up"]):
+            ip(*words, prefix=inside)
+        server = Kamailio(lab, address="10.9.0.254", prefix=inside)
+        bob = Offhook.answering(lab, "--calls", "1", "--bind", "10.9.0.254:5062",
+                                *account(server, "bob", address="10.9.0.254"), name="bob", prefix=inside)
+        alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "12", "--bind", "0.0.0.0:5060",
+                                *account(server, "alice", address="10.9.0.254"), name="alice")
+        alice.need_event("callDidEstablish", 20)
+        time.sleep(2)
+        ip("addr", "del", "10.9.0.1/24", "dev", "v0")
+        ip("addr", "add", "10.9.0.77/24", "dev", "v0")
+        moved = wait_for(lambda: any("10.9.0.77" in contact for contact in server.contacts("alice")), 10)
+        lab.check(moved, "the registrar knows %s" % server.contacts("alice"))
+        for program in (alice, bob):
+            summary = program.finish(30)
+            lab.check(summary["duration"] > 10, "%s: %s" % (program.name, summary["duration"]))
+        for program in (alice, bob):
+            # Sound came again once the other knew the new address.
+            packets = [sample["audio"]["received"]["packets"] for sample in program.samples]
+            lab.check(packets[-1] > packets[len(packets) // 2] + 50, "%s got %s packets" % (program.name, packets))
+        local = alice.samples[-1]["audio"]["sent"]["local"]
+        lab.check(local.startswith("10.9.0.77"), "alice sends from " + local)
+    finally:
+        other.kill()
+        other.wait()
+
+
+add("accounts-new-address", new_address, limit=90)

@@ -16,13 +16,14 @@ DOMAIN = "lab.test"
 class Kamailio(Process):
     """Takes every user NAME with the password NAMEpw."""
 
-    def __init__(self, lab, name="kamailio", algorithm="MD5", least_expires=1, nonce_seconds=60, certificate=None):
+    def __init__(self, lab, name="kamailio", algorithm="MD5", least_expires=1, nonce_seconds=60, certificate=None,
+                 address="127.0.0.1", prefix=()):
         folder = lab.path(name)
         os.makedirs(folder, exist_ok=True)
         self.folder = folder
         self.authority = certificate or make_certificate(folder)
         self.options = {
-            "@FOLDER@": folder, "@PORT@": PORTS["udp"], "@TLSPORT@": PORTS["tls"], "@WSPORT@": PORTS["ws"],
+            "@ADDRESS@": address, "@FOLDER@": folder, "@PORT@": PORTS["udp"], "@TLSPORT@": PORTS["tls"], "@WSPORT@": PORTS["ws"],
             "@WSSPORT@": PORTS["wss"], "@ALGORITHM@": "" if algorithm == "MD5" else algorithm,
             "@MINEXPIRES@": least_expires, "@NONCEEXPIRE@": nonce_seconds,
         }
@@ -36,7 +37,7 @@ class Kamailio(Process):
             for side in ("server", "client"):
                 file.write("[%s:default]\nmethod = TLSv1.2+\nverify_certificate = no\nrequire_certificate = no\n" % side)
                 file.write("private_key = %s\ncertificate = %s\n" % (self.authority[:-4] + ".key", self.authority))
-        argv = ["kamailio", "-f", os.path.join(folder, "kamailio.cfg"), "-DD", "-E", "-Y", folder, "-P",
+        argv = [*prefix, "kamailio", "-f", os.path.join(folder, "kamailio.cfg"), "-DD", "-E", "-Y", folder, "-P",
                 os.path.join(folder, "kamailio.pid"), "-m", "32", "-M", "4"]
         super().__init__(lab, name, argv, folder=folder)
         lab.need(wait_for(self.answers, 20), "kamailio does not start: " + self.error[-400:])
@@ -62,7 +63,7 @@ class Kamailio(Process):
     def contacts(self, user):
         """The contacts that the registrar keeps of a user."""
         found = self.rpc("ul.lookup", "location", "%s@%s" % (user, DOMAIN))
-        return [entry["Contact"] for entry in found["Contacts"]] if found else []
+        return [entry["Contact"]["Address"] for entry in found["Contacts"]] if found else []
 
 
 def make_certificate(folder, name="server", subject="127.0.0.1", alternative="IP:127.0.0.1,DNS:localhost,DNS:lab.test",

@@ -13,11 +13,11 @@ ADDRESS = "sip:offhook@127.0.0.1:5060"
 class Offhook(Process):
     """`offhook call` or `offhook answer`, with its events."""
 
-    def __init__(self, lab, command, *arguments, name="offhook", port=5060):
+    def __init__(self, lab, command, *arguments, name="offhook", port=5060, prefix=()):
         self.sound = lab.path(name + ".wav")
         self.picture = lab.path(name + ".png")
         self.statistics = lab.path(name + ".stats")
-        argv = [os.environ["OFFHOOK"], *command, "--bind", "127.0.0.1:%d" % port, "--events", "json",
+        argv = [*prefix, os.environ["OFFHOOK"], *command, "--bind", "127.0.0.1:%d" % port, "--events", "json",
                 "--microphone", "tone:%d" % OFFHOOK_TONE, "--speaker", self.sound, "--display", self.picture,
                 "--camera", "pattern:320x180@15", "--stats", self.statistics, "--trace", lab.path(name + ".sip"), *arguments]
         super().__init__(lab, name, argv)
@@ -60,10 +60,15 @@ class Offhook(Process):
             return len(lists) >= count and [c for c in lists[-1] if c["enabled"] and c["negotiated"] == negotiated]
         self.lab.need(wait_for(seen, seconds), "no video channel is %s: %s" % (negotiated, self.channels))
 
+    @property
+    def samples(self):
+        """The figures of each second."""
+        with open(self.statistics) as file:
+            return [json.loads(line) for line in file]
+
     def longest_pause(self, way):
         """For how many seconds no sound was sent or received, by the samples of each second."""
-        with open(self.statistics) as file:
-            counts = [json.loads(line)["audio"][way]["packets"] for line in file]
+        counts = [sample["audio"][way]["packets"] for sample in self.samples]
         longest = run = 0
         for before, after in zip(counts, counts[1:]):
             run = run + 1 if after == before else 0

@@ -328,7 +328,7 @@ extension CallSession: CallDelegate {
     func callDidDeny(_ call: Call) { tell("callDidDeny", words: "The call was denied.") }
 
     func call(_ call: Call, didReceiveTransferRequestTo address: String) {
-        tell("didReceiveTransferRequest", ["to": .text(address)], words: "The far end sends us to \(address).")
+        tell("didReceiveTransferRequestTo", ["to": .text(address)], words: "The far end sends us to \(address).")
     }
 
     func call(_ call: Call, didProgressTransfer progress: TransferProgress) {
