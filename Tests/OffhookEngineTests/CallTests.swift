@@ -155,7 +155,17 @@ import Testing
             return
         }
         #expect(ending.cause == .cancelled)
-        #expect(network.events(of: caller).last == .ended(CallEnding(.endedHere)))
+        #expect(network.events(of: caller).last == .ended(CallEnding(.cancelled)))
+    }
+
+    @Test func `figures tell how messages travel`() throws {
+        let network = EngineNetwork()
+        let (caller, answered, _) = network.connect(offering: nil, answering: nil)
+        let callee = try #require(answered)
+
+        for (side, call) in [(EngineNetwork.Side.caller, caller), (.callee, callee)] {
+            network.step(side) { #expect($0.figures(of: call, at: $1)?.transport == .udp) }
+        }
     }
 
     @Test func `digits arrive once each`() throws {

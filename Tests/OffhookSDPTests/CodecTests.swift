@@ -39,6 +39,22 @@ import Testing
         #expect(answer.media[1].values(of: "rtpmap") == ["96 VP8/90000"])
     }
 
+    @Test func `the number of an answer is taken too where ours leave it free`() throws {
+        var ours = OfferAnswer()
+        _ = ours.makeOffer(.video())
+
+        _ = ours.receiveAnswer(
+            try peer(
+                "m=audio 40000 RTP/AVP 101 0 96\na=rtpmap:101 opus/48000/2\na=rtpmap:96 telephone-event/8000",
+                "m=video 40010 RTP/AVP 120\na=rtpmap:120 VP8/90000"))
+
+        // 101 is our number for the events here.
+        #expect(ours.media[0].receiveCodecs.map(\.payloadType) == [96, 0])
+        #expect(ours.media[0].acceptedCodecs.map(\.payloadType) == [96, 0])
+        #expect(ours.media[1].receiveCodecs.map(\.payloadType) == [97])
+        #expect(ours.media[1].acceptedCodecs.map(\.payloadType) == [97, 120])
+    }
+
     /// meetecho/asterisk-opus#10.
     @Test(arguments: ["opus/8000", "opus/48000", "opus/48000/1", "opus/16000/2"])
     func `opus of another shape is not opus`(name: String) throws {

@@ -8,6 +8,8 @@ final class AudioUplink: AudioSink {
         var encoder: AudioEncoderPipeline?
         var lastFrame: Instant?
         var isMuted = false
+        /// What earlier encoders made: a change of the session may bring a new one.
+        var packetsBefore = 0
     }
 
     private let state = Lock(State())
@@ -22,6 +24,7 @@ final class AudioUplink: AudioSink {
         let former = state.withLock { state in
             defer { state.encoder = encoder }
             encoder?.setMuted(state.isMuted)
+            state.packetsBefore += state.encoder?.counters.packetsEncoded ?? 0
             return state.encoder
         }
         if former !== encoder { former?.stop() }
@@ -53,7 +56,10 @@ final class AudioUplink: AudioSink {
     }
 
     var level: Float { state.withLock { $0.encoder }?.counters.level ?? 0 }
-    var counters: AudioEncoderPipeline.Counters? { state.withLock { $0.encoder }?.counters }
+    /// How many packets of sound were made since the call began.
+    var packetsEncoded: Int {
+        state.withLock { $0.packetsBefore + ($0.encoder?.counters.packetsEncoded ?? 0) }
+    }
 }
 
 /// Takes a call's decoded sound to the account's speakers.

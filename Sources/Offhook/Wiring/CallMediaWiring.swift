@@ -198,14 +198,15 @@ final class CallMediaWiring {
 
     var codecFigures: CodecFigures {
         CodecFigures(
-            audioEncoder: uplink.counters, audioDecoder: audioDecoder.counters, videoEncoder: video?.encoder.counters,
+            audioPacketsEncoded: uplink.packetsEncoded, audioDecoder: audioDecoder.counters,
+            videoEncoder: video?.encoder.counters,
             videoDecoder: video?.decoder.counters)
     }
 }
 
 /// What the codecs of a call have counted.
 struct CodecFigures {
-    var audioEncoder: AudioEncoderPipeline.Counters?
+    var audioPacketsEncoded: Int
     var audioDecoder: AudioDecoderPipeline.Counters
     var videoEncoder: VideoEncoderPipeline.Counters?
     var videoDecoder: VideoDecoderPipeline.Counters?

@@ -68,13 +68,14 @@ extension CallStatistics {
         let codecs = media.codecFigures
         setupDuration = figures.setupDuration
         if let up = figures.establishedAt { establishedDuration = now - up }
+        signalingTransport = figures.transport.map { SignalingTransport($0) }
         if let line = figures.audio {
             audio.sent = StreamStatistics(sent: line, figures, media.rates.audioSent)
             audio.received = StreamStatistics(received: line, figures, media.rates.audioReceived)
             let rate = { (codec: String?) in codec == "opus" ? 48000 : codec == nil ? 0 : 8000 }
             audio.sent.sampleRate = rate(audio.sent.codec)
             audio.received.sampleRate = rate(audio.received.codec)
-            audio.sent.frames = UInt64(clamping: codecs.audioEncoder?.packetsEncoded ?? 0)
+            audio.sent.frames = UInt64(clamping: codecs.audioPacketsEncoded)
             audio.received.frames = UInt64(clamping: codecs.audioDecoder.packetsDecoded)
             audio.received.samples = UInt64(clamping: codecs.audioDecoder.samplesPlayed)
             audio.received.concealedSamples = UInt64(clamping: codecs.audioDecoder.samplesConcealed)

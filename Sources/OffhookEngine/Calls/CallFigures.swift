@@ -1,5 +1,6 @@
 package import OffhookBasics
 package import OffhookRTP
+package import OffhookSIP
 
 /// What was counted of a call.
 package struct CallFigures: Sendable {
@@ -18,5 +19,5 @@ package struct CallFigures: Sendable {
     /// From the INVITE to the answer.
     package var setupDuration: Duration?
     package var establishedAt: Instant?
-    package var transport: String?
+    package var transport: SIPTransport?
 }

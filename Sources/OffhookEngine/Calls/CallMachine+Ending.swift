@@ -7,7 +7,9 @@ extension CallMachine {
         if snapshot.phase == .failed { return }
         let ending =
             intendedEnding
-            ?? CallEnding(end, phase: snapshot.phase, isOutgoing: isOutgoing, transportFailure: core.transportFailure)
+            ?? CallEnding(
+                end, phase: snapshot.phase, isOutgoing: isOutgoing, wasAnswered: answeredAt != nil,
+                transportFailure: core.transportFailure)
         switch ending.cause {
         case .failed(let failure) where snapshot.phase != .ending:
             fail(failure, core: &core)
@@ -40,12 +42,14 @@ extension CallMachine {
 }
 
 extension CallEnding {
-    fileprivate init(_ end: SessionEnd, phase: CallPhase, isOutgoing: Bool, transportFailure: String?) {
+    fileprivate init(
+        _ end: SessionEnd, phase: CallPhase, isOutgoing: Bool, wasAnswered: Bool, transportFailure: String?
+    ) {
         let reason = end.reasons.first { $0.protocolName.uppercased() == "SIP" }
         let text = reason?.text ?? end.reasons.first?.text
         switch end.cause {
         case .local:
-            self.init(.endedHere, text: text)
+            self.init(wasAnswered ? .endedHere : isOutgoing ? .cancelled : .declined, text: text)
         case .remote:
             self.init(phase == .beingTransferred ? .transferred : .endedThere, text: text)
         case .cancelled:

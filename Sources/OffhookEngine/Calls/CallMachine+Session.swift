@@ -7,6 +7,7 @@ internal import OffhookSIP
 extension CallMachine {
     func handle(_ event: SessionEvent, core: inout EngineCore) {
         guard !isOver else { return }
+        transport = session.flatMap { core.userAgent.transport(of: $0) } ?? transport
         switch event {
         case .incoming, .trying:
             break

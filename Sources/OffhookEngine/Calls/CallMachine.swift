@@ -61,6 +61,8 @@ final class CallMachine {
     /// The answers of early dialogs, by the far end's tag: each fork has a negotiation of its own (RFC 3262 §5).
     var forks: [String: OfferAnswer] = [:]
     var localAddress: IPAddress?
+    /// How the session's messages travel.
+    var transport: SIPTransport?
 
     var setupToken: CommandToken?
     var openChange: OpenChange?
@@ -318,7 +320,7 @@ final class CallMachine {
         case .failed:
             finish(CallEnding(.failed(snapshot.lastFailure ?? CallFailure(.refused, "The call failed."))), core: &core)
         default:
-            guard let session else { return finish(CallEnding(.endedHere), core: &core) }
+            guard let session else { return finish(CallEnding(.cancelled), core: &core) }
             snapshot.phase = .ending
             tell(.changed, core: &core)
             core.userAgent.end(session, at: core.now, actions: &core.actions)
@@ -422,6 +424,7 @@ final class CallMachine {
         figures.localAddress = localAddress
         if let startedAt, let answeredAt { figures.setupDuration = answeredAt - startedAt }
         figures.establishedAt = answeredAt
+        figures.transport = transport
         return figures
     }
 

@@ -317,7 +317,7 @@ extension MediaPlan.Audio {
         sends = media.direction.sends && !isSilent
         receives = media.direction.receives
         sendFormat = media.sendCodecs.lazy.compactMap(MediaPlan.Format.init).first
-        receiveFormats = media.receiveCodecs.compactMap(MediaPlan.Format.init)
+        receiveFormats = media.acceptedCodecs.compactMap(MediaPlan.Format.init)
         // What we send is 20 ms a packet; a peer that asks for longer ones gets them in multiples of that.
         packetTime = min(max(media.packetTime ?? 20, 10), media.maximumPacketTime ?? 60, 60)
         self.suiteName = suiteName

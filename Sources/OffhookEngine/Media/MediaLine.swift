@@ -59,7 +59,9 @@ final class MediaLine {
         }
         transport = bundle ?? ownTransport
         if bundle == nil { try signal(media, at: core.now) }
-        let received = PayloadFormat.formats(codecs: media.receiveCodecs, events: media.receiveTelephoneEvents)
+        // In a bundle the numbers tell the lines apart, so that only ours count.
+        let received = PayloadFormat.formats(
+            codecs: bundle == nil ? media.acceptedCodecs : media.receiveCodecs, events: media.receiveTelephoneEvents)
         receivedPayloadTypes = Set(received.map(\.payloadType))
         session.setReceivePayloads(received)
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))

@@ -133,6 +133,15 @@ package struct NegotiatedMedia: Hashable, Sendable {
     /// `a=content` of the peer has `slides`.
     package var isPresentation = false
 
+    /// What to take for which number when packets come: our numbers, and the peer's where ours leave them free.
+    ///
+    /// A peer that answers with a number other than the offered one should still send by ours (RFC 3264 §6.1), yet some
+    /// send by their own, which can mean nothing else here.
+    package var acceptedCodecs: [NegotiatedCodec] {
+        let own = Set(receiveCodecs.map(\.payloadType) + receiveTelephoneEvents.map(\.payloadType))
+        return receiveCodecs + sendCodecs.filter { !own.contains($0.payloadType) }
+    }
+
     /// The events whose clock is that of the codec we send, else the first; nil where digits cannot be sent so.
     package var sendTelephoneEvent: NegotiatedTelephoneEvent? {
         sendTelephoneEvents.first { $0.clockRate == sendCodecs.first?.clockRate } ?? sendTelephoneEvents.first

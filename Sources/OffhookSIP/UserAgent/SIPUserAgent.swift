@@ -145,6 +145,11 @@ package struct SIPUserAgent: Sendable {
         sessions[session]?.contact = contact
     }
 
+    /// How the session's last message travelled; nil before there was one and after the session.
+    package func transport(of session: SessionID) -> SIPTransport? {
+        sessions[session]?.lastRoute?.target.transport
+    }
+
     /// Answers a `.resolve`: routes in order of preference (RFC 3263), none if there is none.
     package mutating func resolved(
         _ token: ResolveToken, routes: [TransportRoute], at now: Instant, actions: inout [Action]

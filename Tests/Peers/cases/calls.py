@@ -65,6 +65,8 @@ def check_summary(lab, summary, peer, codec="opus", is_secure=False, has_video=F
             lab.check(bool(stream["encrypted"]) == is_secure, "wrong encryption in " + words)
             if kind == "video":
                 lab.check(stream["frames"] >= (peer.least_pictures if way == "received" else 10), "too few pictures in " + words)
+    sent = summary["audio"]["sent"]
+    lab.check(sent["frames"] > 0.8 * sent["packets"], "not all sound is counted: %s" % sent)
     if not has_video:
         lab.check(summary["video"]["received"]["packets"] == 0, "video came: %s" % summary["video"])
     lab.check(summary["transport"] == "udp", "the transport is %s" % summary["transport"])
