@@ -26,7 +26,9 @@ enum Soak {
         for _ in 0..<counts[0] { setups.append(try await caller.call(callee)) }
         setups.sort()
         report("one after another", await Holdings.settled(above: atFirst), setups: setups)
-        report("at once", try await together(counts[1], from: caller, to: callee, atFirst))
+        for round in ["once", "twice", "thrice"] {
+            report("at once, \(round)", try await together(counts[1], from: caller, to: callee, atFirst))
+        }
 
         await caller.client.shutdown()
         await callee.client.shutdown()

@@ -27,7 +27,8 @@ def add_video_by_peer(kind, is_caller):
     def body(lab):
         peer = calls.PEERS[kind](lab, video=True, **({} if kind == "baresip" else {"offers_video": False}))
         program = calls.start(lab, peer, is_caller, "--on-add-video", "accept=sendrecv", "--srtp", "off")
-        time.sleep(1)
+        # Baresip records nothing more once it has held.
+        time.sleep(2)
         peer.add_video()
         program.need_event("didReceiveVideoAddRequest")
         program.wait_for_channel("sendReceive")

@@ -20,7 +20,7 @@ def soak(lab):
     lab.need(status == 0, "the program ends with %s: %s" % (status, program.error.strip()[-300:]))
     phases = {phase["phase"]: phase for phase in map(json.loads, program.output.splitlines())}
     first = phases["at first"]
-    for name in ("one after another", "at once"):
+    for name in ("one after another", "at once, once", "at once, thrice"):
         phase = phases[name]
         for what in ("descriptors", "threads"):
             lab.check(phase[what] <= first[what], "%d %s before, %d after (%s)" % (first[what], what, phase[what], name))
