@@ -30,14 +30,14 @@ def run_alone(name, folder):
         except subprocess.TimeoutExpired:
             process.terminate()
             process.communicate()
-            return ["not done after %d s" % limit], [], time.monotonic() - begin
+            return ["not done after %d s" % limit], [], None, time.monotonic() - begin
     try:
         outcome = json.loads(output.splitlines()[-1])
-        return outcome["failures"], outcome["notes"], time.monotonic() - begin
+        return outcome["failures"], outcome["notes"], outcome["skipped"], time.monotonic() - begin
     except (ValueError, IndexError):
         with open(os.path.join(folder, "case.log"), errors="replace") as log:
             lines = log.read().strip().splitlines() or ["ended with status %d" % process.returncode]
-        return [lines[-1]], [], time.monotonic() - begin
+        return [lines[-1]], [], None, time.monotonic() - begin
 
 
 def main():
@@ -53,18 +53,21 @@ def main():
     os.makedirs(WORK)
     media.make(os.path.join(WORK, "media"))
     begin = time.monotonic()
-    failed = []
+    failed, skipped = [], []
 
     def run(name):
         folder = os.path.join(WORK, name)
         os.makedirs(folder)
-        failures, notes, seconds = run_alone(name, folder)
-        print("%-7s %-44s %5.1f s  %s" % ("failed" if failures else "passed", name, seconds, ", ".join(notes)), flush=True)
+        failures, notes, reason, seconds = run_alone(name, folder)
+        word = "failed" if failures else "skipped" if reason else "passed"
+        print("%-7s %-44s %5.1f s  %s" % (word, name, seconds, reason or ", ".join(notes)), flush=True)
         for failure in failures:
             print("        " + failure, flush=True)
         if failures:
             failed.append(name)
         else:
+            if reason:
+                skipped.append(name)
             shutil.rmtree(folder)
 
     # What measures memory and time runs after the others, alone.
@@ -79,8 +82,9 @@ def main():
         print("Failed: %s. What they left: %s" % (" ".join(failed), WORK))
     else:
         shutil.rmtree(WORK)
-    print("%d passed, %d failed in %d s" % (len(names) - len(failed), len(failed), time.monotonic() - begin))
-    return 1 if failed else 0
+    passed = len(names) - len(failed) - len(skipped)
+    print("%d passed, %d failed, %d skipped in %d s" % (passed, len(failed), len(skipped), time.monotonic() - begin))
+    return 1 if failed else 0 if passed else 77
 
 
 sys.exit(main())

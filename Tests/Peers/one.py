@@ -11,7 +11,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases  # noqa: E402
-from lab.lab import Lab, Stopped  # noqa: E402
+from lab.lab import Lab, Skipped, Stopped  # noqa: E402
 from lab.process import Process  # noqa: E402
 
 
@@ -21,6 +21,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     lab = Lab(folder)
+    skipped = None
     try:
         if os.environ.get("OFFHOOK_PEERS_CAPTURE"):
             Process(lab, "tcpdump", ["tcpdump", "-i", "lo", "-U", "-w", lab.path("packets.pcap")])
@@ -28,12 +29,14 @@ def main():
         cases.ALL[name].body(lab)
     except Stopped as stopped:
         lab.failures.append(str(stopped))
+    except Skipped as reason:
+        skipped = str(reason)
     except Exception as error:
         traceback.print_exc()
         lab.failures.append("%s: %s" % (type(error).__name__, error))
     finally:
         lab.stop()
-    print(json.dumps({"failures": lab.failures, "notes": lab.notes}))
+    print(json.dumps({"failures": lab.failures, "notes": lab.notes, "skipped": skipped}))
 
 
 main()

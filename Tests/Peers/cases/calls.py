@@ -4,6 +4,7 @@ import time
 
 from lab import picture, sound
 from lab.baresip import Baresip
+from lab.lab import wait_for
 from lab.linphone import Linphone
 from lab.media import OFFHOOK_TONE
 from lab.offhook import ADDRESS, Offhook
@@ -31,6 +32,11 @@ def check_sound(lab, peer, program, least=1.5):
     lab.check(heard >= least, "offhook heard %s for %.1f s only" % (peer.kind, heard))
     heard = sum(sound.seconds(path, OFFHOOK_TONE) for path in peer.recordings)
     lab.check(heard >= least, "%s heard offhook for %.1f s only" % (peer.kind, heard))
+
+
+def wait_for_sound(peer, program, least=2.0, limit=15):
+    """Waits until the peer's tone was heard for long enough, which takes longer on a busy machine."""
+    wait_for(lambda: sound.seconds(program.sound, peer.tone) >= least, limit, 0.5)
 
 
 def check_pictures(lab, program, snapshot):

@@ -18,6 +18,10 @@ def wait_for(claim, seconds, step=0.05):
         time.sleep(step)
 
 
+class Skipped(Exception):
+    """What the case needs cannot be had here."""
+
+
 class Lab:
     """A folder, the processes of a case and what was found."""
 
@@ -45,6 +49,9 @@ class Lab:
         if not claim:
             raise Stopped(words)
         return claim
+
+    def skip(self, words):
+        raise Skipped(words)
 
     def note(self, words):
         self.notes.append(words)

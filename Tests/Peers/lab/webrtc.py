@@ -1,0 +1,120 @@
+"""WebRTC peers behind a small SIP user agent (`webrtc/peer.py`), and coturn."""
+
+import json
+import os
+import shutil
+import socket
+
+from . import media
+from .lab import wait_for
+from .process import Process
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "webrtc")
+# The interpreter that has aiortc and websockets; `run` makes it.
+PYTHON = os.environ.get("OFFHOOK_PEERS_PYTHON", "")
+
+
+class WebRTCPeer(Process):
+    tone = media.LINPHONE_TONE
+    address = "sip:peer@127.0.0.1:5090"
+    least_pictures = 10
+
+    def __init__(self, lab, kind, video=False, turn=None):
+        if not os.path.exists(PYTHON):
+            lab.skip("there is no Python with aiortc and websockets")
+        if kind == "chromium" and not shutil.which("chromium"):
+            lab.skip("there is no chromium")
+        self.kind = kind
+        self.folder = lab.path(kind)
+        os.makedirs(self.folder)
+        self.recordings = [os.path.join(self.folder, "received.wav")]
+        argv = [PYTHON, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no"]
+        # Nothing of Chromium's is to be left in the user's folders.
+        super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), {"HOME": self.folder})
+        lab.need(self.wait_for("ready", 40), "%s does not start: %s" % (kind, self.error[-300:]))
+
+    @property
+    def events(self):
+        return [json.loads(line) for line in self.output.splitlines(True) if line.endswith("\n")]
+
+    def named(self, name):
+        return [event for event in self.events if event["event"] == name]
+
+    def wait_for(self, name, seconds, count=1):
+        wait_for(lambda: len(self.named(name)) >= count or self.named("failed") or not self.is_running, seconds)
+        found = self.named(name)
+        return found[-1] if len(found) >= count else None
+
+    def need_event(self, name, seconds=20, count=1):
+        return self.lab.need(
+            self.wait_for(name, seconds, count), "%s tells no %s, only %s" % (self.kind, name, self.events[-3:]))
+
+    # What every softphone can do.
+
+    def call(self, address):
+        self.write("call " + address)
+
+    def hang_up(self):
+        self.write("hangup")
+
+    def wait_established(self, seconds=10):
+        return self.wait_for("established", seconds)
+
+    def wait_ended(self, seconds=10):
+        """Its recording is whole from then on."""
+        return self.wait_for("ended", seconds)
+
+    def snapshot(self):
+        before = len(self.named("snapshot"))
+        self.write("snapshot")
+        self.wait_for("snapshot", 10, before + 1)
+        return os.path.join(self.folder, "received.png")
+
+    def restart(self):
+        """A new offer with new ICE credentials (RFC 8445 §9)."""
+        self.write("restart")
+        self.need_event("restarted")
+
+    def figures(self):
+        before = len(self.named("figures"))
+        self.write("figures")
+        return self.need_event("figures", 10, before + 1)
+
+
+CONFIGURATION = """\
+listening-ip=127.0.0.1
+relay-ip=127.0.0.1
+listening-port=3478
+min-port=48000
+max-port=49999
+lt-cred-mech
+fingerprint
+realm=lab.test
+user=alice:secret
+allow-loopback-peers
+no-cli
+no-dtls
+no-multicast-peers
+no-rfc5780
+simple-log
+log-file=stdout
+pidfile={folder}/turnserver.pid
+userdb={folder}/turndb
+verbose
+"""
+
+
+class Coturn(Process):
+    def __init__(self, lab):
+        if not shutil.which("turnserver"):
+            lab.skip("there is no coturn")
+        folder = lab.path("coturn")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "turnserver.conf"), "w") as file:
+            file.write(CONFIGURATION.format(folder=folder))
+        super().__init__(lab, "coturn-log", ["turnserver", "-c", os.path.join(folder, "turnserver.conf")], folder=folder)
+
+        def answers():
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", 3478)) == 0
+        lab.need(wait_for(answers, 10), "coturn does not start: " + self.output[-300:])

@@ -1,0 +1,98 @@
+"""peer.py KIND FOLDER MEDIA PORT VIDEO [TURN]: a WebRTC peer behind a small SIP user agent.
+
+It answers the first call that comes in. What it is told on its standard input: `call ADDRESS`, `snapshot`, `restart`, `figures`
+and `hangup`. It prints one JSON object a line: ready, established, connected, snapshot, restarted, figures, ended, failed.
+"""
+
+import asyncio
+import json
+import sys
+import time
+
+from sip import SIPAgent
+
+
+def tell(event, **more):
+    print(json.dumps({"event": event, **more}), flush=True)
+
+
+async def lines():
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        yield line.decode().split()
+
+
+def keep(folder, name, text):
+    with open("%s/%s.sdp" % (folder, name), "w", newline="") as file:
+        file.write(text)
+    return text
+
+
+class Peer:
+    def __init__(self, kind, folder, media, port, video, turn):
+        if kind == "aiortc":
+            from aiortc_peer import AiortcPeer as End
+        else:
+            from chromium_peer import ChromiumPeer as End
+        servers = {"urls": turn, "username": "alice", "credential": "secret"} if turn else None
+        self.folder = folder
+        self.end = End(folder, media, video == "yes", servers)
+        self.agent = SIPAgent(int(port))
+        self.agent.on_offer = self.end.answer
+
+    async def run(self):
+        await self.end.open()
+        await self.agent.open()
+        tell("ready")
+        tasks = [asyncio.ensure_future(task) for task in (self.answer(), self.obey(), self.agent.is_ended.wait())]
+        await asyncio.wait([tasks[2]])
+        await asyncio.sleep(0.2)
+        tell("figures", **await self.end.figures())
+        await self.end.close()
+        tell("ended")
+        for task in tasks:
+            task.cancel()
+
+    async def up(self, begin):
+        tell("established")
+        try:
+            await self.end.connected()
+        except Exception as error:
+            return tell("failed", reason=str(error) or type(error).__name__)
+        tell("connected", milliseconds=round((time.monotonic() - begin) * 1000))
+
+    async def answer(self):
+        message = await self.agent.incoming()
+        begin = time.monotonic()
+        answer = await self.end.answer(keep(self.folder, "offer", message.body))
+        await self.agent.accept(message, keep(self.folder, "answer", answer))
+        await self.up(begin)
+
+    async def call(self, address):
+        offer = keep(self.folder, "offer", await self.end.offer())
+        begin = time.monotonic()
+        await self.end.accept(keep(self.folder, "answer", await self.agent.call(address, offer)))
+        await self.up(begin)
+
+    async def obey(self):
+        async for word, *arguments in lines():
+            try:
+                if word == "call":
+                    await self.call(arguments[0])
+                elif word == "snapshot":
+                    await self.end.snapshot()
+                    tell("snapshot")
+                elif word == "restart":
+                    offer = keep(self.folder, "restart-offer", await self.end.restart())
+                    await self.end.accept(keep(self.folder, "restart-answer", await self.agent.offer(offer)))
+                    tell("restarted")
+                elif word == "figures":
+                    tell("figures", **await self.end.figures())
+                elif word == "hangup":
+                    await self.agent.hang_up()
+            except Exception as error:
+                tell("failed", reason="%s: %s" % (word, str(error) or type(error).__name__))
+
+
+asyncio.run(Peer(*(sys.argv[1:] + [None])[:6]).run())
