@@ -113,6 +113,14 @@ extension CallEngine {
         }
     }
 
+    /// News of a session whose call is over.
+    mutating func receiveLate(_ event: SessionEvent, of session: SessionID) {
+        guard case .authenticationRequired(let request, let response) = event,
+            let account = core.endedSessions.last(where: { $0.session == session })?.account
+        else { return }
+        core.receiveChallenge(response, of: request, account: account)
+    }
+
     private mutating func forgetRegister(of handle: AccountHandle) {
         guard let request = accountTasks[handle]?.register else { return }
         accountTasks[handle]?.register = nil

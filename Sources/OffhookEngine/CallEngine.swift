@@ -215,7 +215,7 @@ package struct CallEngine {
             calls[handle] = nil
             if let session = call.session {
                 core.sessionOwners[session] = nil
-                core.forgetChallenges { $0.session == session }
+                core.noteEnd(of: session, account: call.account.handle)
             }
             deadlines.set(nil, for: handle)
         } else {
@@ -232,7 +232,9 @@ package struct CallEngine {
         case .event(let session, .incoming(let invite)):
             receiveCall(invite, session: session)
         case .event(let session, let event):
-            guard let handle = core.sessionOwners[session], let call = calls[handle] else { return }
+            guard let handle = core.sessionOwners[session], let call = calls[handle] else {
+                return receiveLate(event, of: session)
+            }
             call.handle(event, core: &core)
             core.touched.insert(handle)
         case .outOfDialogRequest(_, let transaction, _):

@@ -33,6 +33,8 @@ struct EngineCore {
     var registrations: [AccountHandle: RegistrationMachine] = [:]
     /// Why the latest target failed, while its failure is worked off.
     var transportFailure: String?
+    /// Whose sessions they were that ended lately: a server may yet ask for credentials for a BYE.
+    var endedSessions: [(session: SessionID, account: AccountHandle)] = []
     /// Calls to be made because far ends asked for them.
     var transferRequests: [TransferRequest] = []
     /// Calls that changed and whose deadlines are to be looked at.

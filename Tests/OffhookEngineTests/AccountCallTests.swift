@@ -104,6 +104,34 @@ import Testing
         #expect(network.finished[token] == .some(nil))
     }
 
+    @Test func `log in for the request that ends them, too`() {
+        let proxy = DigestServer(realm: "proxy", isProxy: true)
+        let network = ServerNetwork { request in
+            if request.method == .bye, !proxy.hasCredentials(request) { return proxy.challenge(request) }
+            return Self.respond(request)
+        }
+        network.start()
+        let call = call(network)
+
+        network.step { $0.end(call, at: $1) }
+        network.run(.seconds(2))
+
+        let byes = network.requests.map(\.request).filter { $0.method == .bye }
+        #expect(byes.map { $0.headers.cseq?.number } == [2, 3])
+    }
+
+    @Test func `go to the next target of the server where the first is gone`() {
+        let network = ServerNetwork(transport: .tcp) { Self.respond($0) }
+        network.targets = [ServerNetwork.server, ServerNetwork.spareServer]
+        network.start()
+
+        network.unreachable = [ServerNetwork.server]
+        _ = call(network)
+
+        #expect(network.events.contains(.established))
+        #expect(network.requests.last { $0.request.method == .invite }?.target.remote == ServerNetwork.spareServer)
+    }
+
     @Test func `fail with words when the credentials do not fit`() {
         let proxy = DigestServer(realm: "proxy", password: "other", isProxy: true)
         let network = ServerNetwork { request in

@@ -97,5 +97,16 @@ extension EngineCore {
         for (question, id) in credentialQuestions where isOver(id) { credentialQuestions[question] = nil }
     }
 
+    /// A session's call is over; what it still sends may be challenged for a while.
+    mutating func noteEnd(of session: SessionID, account: AccountHandle) {
+        guard digests[account] != nil else { return forgetChallenges { $0.session == session } }
+        if endedSessions.count >= Self.endedLimit {
+            let oldest = endedSessions.removeFirst().session
+            forgetChallenges { $0.session == oldest }
+        }
+        endedSessions.append((session, account))
+    }
+
+    private static var endedLimit: Int { 64 }
     private static var answerLimit: Int { 3 }
 }

@@ -62,6 +62,8 @@ struct RegistrationMachine: Sendable {
     private var isRecovering = false
     /// Where to try next.
     private var candidates: [TransportRoute] = []
+    /// All that the server was found at, best first.
+    private var found: [TransportRoute] = []
     private var route: TransportRoute?
     private var contact: SIPURI?
     /// A contact to take back, for it named an address that nobody reaches.
@@ -92,6 +94,13 @@ struct RegistrationMachine: Sendable {
 
     var isRegistered: Bool {
         if case .registered = state { true } else { status.state == .registered }
+    }
+
+    /// Where calls go: along the flow, and where that fails to what else the server was found at.
+    var ways: [TransportRoute] {
+        guard let flow = binding?.flow else { return [] }
+        return [flow]
+            + found.filter { $0.target.remote != flow.target.remote || $0.target.transport != flow.target.transport }
     }
 
     // MARK: From the app
@@ -125,6 +134,7 @@ struct RegistrationMachine: Sendable {
     mutating func resolved(_ routes: [TransportRoute], at now: Instant, actions: inout [Action]) {
         guard case .resolving = state else { return }
         candidates = routes
+        found = routes
         guard !candidates.isEmpty else {
             let reason = "No way to the server \(server.host) was found: check its name and the network."
             return fail(CallFailure(.unreachable, reason), at: now, actions: &actions)

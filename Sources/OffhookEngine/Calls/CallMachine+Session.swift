@@ -6,6 +6,9 @@ internal import OffhookSIP
 /// News of the SIP session.
 extension CallMachine {
     func handle(_ event: SessionEvent, core: inout EngineCore) {
+        if case .authenticationRequired(let request, let response) = event {
+            return core.receiveChallenge(response, of: request, account: account.handle)
+        }
         guard !isOver else { return }
         transport = session.flatMap { core.userAgent.transport(of: $0) } ?? transport
         switch event {
@@ -36,9 +39,7 @@ extension CallMachine {
         case .acknowledged:
             isAcknowledged = true
             if snapshot.isUp { takeNextChange(core: &core) } else { establishWhenAgreed(core: &core) }
-        case .authenticationRequired(let request, let response):
-            core.receiveChallenge(response, of: request, account: account.handle)
-        case .remoteTargetChanged:
+        case .authenticationRequired, .remoteTargetChanged:
             break
         case .info(let request):
             if let key = DigitQueue.key(in: request) { tell(.digit(key), core: &core) }

@@ -73,8 +73,8 @@ final class CallMachine {
     /// What the local side meant the session's end to be.
     var intendedEnding: CallEnding?
 
-    /// The way that the first INVITE takes.
-    var firstRoute: TransportRoute?
+    /// The ways that the first INVITE may take, best first.
+    var firstRoutes: [TransportRoute] = []
     /// The call whose far end asked for this one, and which REFER did.
     weak var transferor: CallMachine?
     var referral: ReferralID?
@@ -183,8 +183,8 @@ final class CallMachine {
         snapshot.phase = .initiating
         tell(.started, core: &core)
         noAnswerAt = core.configuration.noAnswerLimit.map { core.now + $0 }
-        if let flow = core.registrations[account.handle]?.binding?.flow {
-            resolved([flow], core: &core)
+        if let ways = core.registrations[account.handle]?.ways, !ways.isEmpty {
+            resolved(ways, core: &core)
         } else {
             core.output(.resolve(query, .call(handle)))
         }
@@ -205,7 +205,7 @@ final class CallMachine {
             return fail(CallFailure(.unreachable, reason), core: &core)
         }
         localAddress = route.local.address
-        firstRoute = route
+        firstRoutes = routes
         negotiation = OfferAnswer(
             capabilities: account.capabilities, sessionID: core.random.next(), address: route.local.address)
         guard !delaysOffer, account.ice != nil else { return invite(core: &core) }
@@ -242,11 +242,13 @@ final class CallMachine {
         let credentials = core.earlyCredentials(
             of: account.handle, method: .invite, uri: target, body: offer ?? [])
         for field in credentials.fields { headers.append(field.name, field.value) }
+        let isThroughServer = account.server != nil
         let session = core.userAgent.invite(
-            target, from: account.identity, route: account.server == nil ? nil : firstRoute,
-            isRouteFixed: firstRoute?.target.transport.isWebSocket == true,
-            routes: account.routes + (binding?.serviceRoute ?? []),
-            contact: binding?.callContact, headers: headers, offer: offer, at: core.now, actions: &core.actions)
+            target, from: account.identity, route: isThroughServer ? firstRoutes.first : nil,
+            alternatives: isThroughServer ? Array(firstRoutes.dropFirst()) : [],
+            isRouteFixed: firstRoutes.first?.target.transport.isWebSocket == true,
+            routes: account.routes + (binding?.serviceRoute ?? []), contact: binding?.callContact, headers: headers,
+            offer: offer, at: core.now, actions: &core.actions)
         self.session = session
         core.sessionOwners[session] = handle
     }

@@ -42,8 +42,8 @@ struct SessionRecord: Sendable {
     var session: InviteSession
     /// Where all requests of the session go, whatever their Request-URI says.
     var fixedRoute: TransportRoute?
-    /// Where the first INVITE goes, whatever its Request-URI says; what follows finds its own way.
-    var firstRoute: TransportRoute?
+    /// Where the first INVITE goes, best first, whatever its Request-URI says; what follows finds its own way.
+    var firstRoutes: [TransportRoute] = []
     /// What Contact says in place of where we can be reached: a GRUU, an address that a translator gave us.
     var contact: NameAddress?
     /// How the latest message came or went.

@@ -21,6 +21,11 @@ extension SIPUserAgent {
             outgoing[id] = entry
             note(id)
             attempt(id, at: now, actions: &actions)
+        case .routes(let routes):
+            entry.candidates = routes.map { .init(route: $0) }
+            outgoing[id] = entry
+            note(id)
+            attempt(id, at: now, actions: &actions)
         case .query(let query):
             let token = makeToken()
             resolutions[token] = .request(id)
@@ -125,6 +130,8 @@ extension SIPUserAgent {
 
     enum Way {
         case route(TransportRoute)
+        /// One after the other, until one answers.
+        case routes([TransportRoute])
         case query(ResolveQuery)
         case nowhere
     }
@@ -133,8 +140,8 @@ extension SIPUserAgent {
     func way(for request: SIPRequest, session: SessionID?) -> Way {
         let record = session.flatMap { sessions[$0] }
         if let fixed = record?.fixedRoute { return .route(fixed) }
-        if let first = record?.firstRoute, request.method == .invite, request.headers.to?.tag == nil {
-            return .route(first)
+        if let first = record?.firstRoutes, !first.isEmpty, request.method == .invite, request.headers.to?.tag == nil {
+            return .routes(first)
         }
         guard let uri = (request.headers.route.first?.uri ?? request.uri).sip else { return .nowhere }
         let host = uri.parameters["maddr"].map { SIPHost($0) } ?? uri.host
@@ -188,6 +195,9 @@ extension SIPUserAgent {
         guard let transaction = outgoing[id]?.transaction else { return }
         switch way(for: request, session: id.session) {
         case .route(let route):
+            sendAcknowledgement(request, by: route, id.session, tag: tag, transaction, actions: &actions)
+        case .routes(let routes):
+            guard let route = routes.first else { return }
             sendAcknowledgement(request, by: route, id.session, tag: tag, transaction, actions: &actions)
         case .query(let query):
             let token = makeToken()

@@ -131,7 +131,7 @@ package struct SIPUserAgent: Sendable {
     /// Has the session find its way anew, as after our own address has changed.
     package mutating func forgetRoute(of session: SessionID) {
         sessions[session]?.fixedRoute = nil
-        sessions[session]?.firstRoute = nil
+        sessions[session]?.firstRoutes = []
         sessions[session]?.lastRoute = nil
     }
 
@@ -183,13 +183,15 @@ package struct SIPUserAgent: Sendable {
     ///   - uri: whom; the Request-URI, and To without its headers.
     ///   - from: who we are; the tag is made here.
     ///   - route: where to send; nil finds it by Route or Request-URI.
+    ///   - alternatives: where to send where that route fails.
     ///   - isRouteFixed: whether every later request of the session goes there too.
     ///   - contact: what Contact says; nil tells where we can be reached.
     ///   - routes: a Route set to begin with, such as an outbound proxy or the Service-Route.
     ///   - headers: more header fields; Contact and others given here count over our own.
     ///   - offer: the session description; nil asks the far end for one.
     package mutating func invite(
-        _ uri: URI, from: NameAddress, route: TransportRoute? = nil, isRouteFixed: Bool = true,
+        _ uri: URI, from: NameAddress, route: TransportRoute? = nil, alternatives: [TransportRoute] = [],
+        isRouteFixed: Bool = true,
         routes: [NameAddress] = [], contact: NameAddress? = nil, headers: SIPHeaders = SIPHeaders(), offer: [UInt8]?,
         at now: Instant, actions: inout [Action]
     ) -> SessionID {
@@ -203,7 +205,8 @@ package struct SIPUserAgent: Sendable {
         let session = InviteSession.calling(
             request, id: id, configuration: configuration, seed: random.next(), at: now, actions: &output)
         sessions[id] = SessionRecord(
-            session: session, fixedRoute: isRouteFixed ? route : nil, firstRoute: route, contact: contact,
+            session: session, fixedRoute: isRouteFixed ? route : nil,
+            firstRoutes: [route].compactMap(\.self) + alternatives, contact: contact,
             lastRoute: route)
         perform(output, of: id, at: now, actions: &actions)
         settle(id)
