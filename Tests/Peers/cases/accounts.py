@@ -73,7 +73,7 @@ def softphone(kind, is_caller, transport):
         lab.need(peer.wait_established(15), kind + " does not see the call up")
         time.sleep(3)
         peer.hang_up()
-        calls.check_summary(lab, program.finish(20), peer)
+        calls.check_summary(lab, program.finish(20), peer, transports=("tls",) if transport == "tls" else ("udp", "tcp"))
         calls.check_sound(lab, peer, program)
     return body
 
