@@ -12,7 +12,8 @@ public func fuzzRTP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let audio = RTPSession(
         configuration: RTPSession.Configuration(kind: .audio, canonicalName: "fuzz", seed: 1, clock: clock))
     audio.setReceivePayloads([
-        PayloadFormat(payloadType: 96, codec: .opus, clockRate: 48000), PayloadFormat(payloadType: 0, codec: .pcmu, clockRate: 8000),
+        PayloadFormat(payloadType: 96, codec: .opus, clockRate: 48000),
+        PayloadFormat(payloadType: 0, codec: .pcmu, clockRate: 8000),
         PayloadFormat(payloadType: 101, codec: .telephoneEvent, clockRate: 8000),
     ])
     let video = RTPSession(

@@ -23,7 +23,8 @@ public func fuzzSIP(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var actions: [UserAgentAction] = []
     let peer = Endpoint(IPAddress(version4: 0xC000_0202), 5060)
     let local = Endpoint(IPAddress(version4: 0xC000_0201), 5060)
-    agent.receive(bytes, from: TransportTarget(transport: .udp, remote: peer), local: local, at: .zero, actions: &actions)
+    agent.receive(
+        bytes, from: TransportTarget(transport: .udp, remote: peer), local: local, at: .zero, actions: &actions)
     for _ in 0..<100 {
         guard let deadline = agent.nextDeadline() else { break }
         agent.handle(timeoutAt: deadline, actions: &actions)
