@@ -1,4 +1,4 @@
-import Offhook
+@testable import Offhook
 import Testing
 
 @Suite struct `Public values` {
@@ -21,6 +21,16 @@ import Testing
         } else {
             Issue.record("a failure has its error")
         }
+    }
+
+    @Test(arguments: [
+        ("sip:bob@example.org", "sip:bob@example.org"), ("TEL:+123", "TEL:+123"),
+        ("bob@b.example", "sip:bob@b.example"),
+        ("192.0.2.1:5070", "sip:192.0.2.1:5070"), ("[::1]:5070", "sip:[::1]:5070"), ("1001", "sip:1001@a.example:5080"),
+        ("no address", "no address"), ("", ""),
+    ])
+    func `short addresses are completed by the account`(text: String, uri: String) {
+        #expect(CallAddress.complete(text, account: "sip:alice@a.example:5080;transport=tcp") == uri)
     }
 
     @Test(arguments: zip("0123456789*#ABCD", UInt8(0)...15))

@@ -16,13 +16,15 @@ public final class CallService: Sendable {
     /// Whose calls they are.
     public let userID: User.ID
 
+    private let account: String
     let front: ClientFront
     let backend: any CallBackend
     private let state = Lock(State())
     private let delegateBox = DelegateBox<any CallServiceDelegate>()
 
-    init(user: User.ID, front: ClientFront, backend: any CallBackend) {
+    init(user: User.ID, account: String, front: ClientFront, backend: any CallBackend) {
         userID = user
+        self.account = account
         self.front = front
         self.backend = backend
     }
@@ -51,12 +53,14 @@ public final class CallService: Sendable {
     /// Makes a call. Nothing is sent before ``Call/start()``.
     ///
     /// - Parameters:
-    ///   - address: a SIP or tel URI, or the part before the `@` of one on the account's server.
+    ///   - address: a SIP or tel URI, `name@host`, `host:port`, or a name or number alone, which is then one of the
+    ///     account's own domain.
     ///   - options: what else to say in the INVITE.
     /// - Throws: `invalidArgument` where the address does not parse.
     public func createCall(to address: String, options: CallOptions = CallOptions()) throws(CallError) -> Call {
         let id = Call.ID.next()
-        let status = try backend.addCall(id, of: userID, to: address, options: options)
+        let status = try backend.addCall(
+            id, of: userID, to: CallAddress.complete(address, account: account), options: options)
         let call = Call(id: id, direction: .outgoing, status: status, callService: self)
         front.add(call)
         return call

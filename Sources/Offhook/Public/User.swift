@@ -34,7 +34,7 @@ public final class User: Sendable, Identifiable {
         self.front = front
         self.backend = backend
         mediaServices = MediaServices()
-        callService = CallService(user: id, front: front, backend: backend)
+        callService = CallService(user: id, account: configuration.address, front: front, backend: backend)
     }
 
     /// Hears how the registration fares. Held weakly.

@@ -263,7 +263,9 @@ extension CallSession: CallDelegate {
 
     func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {
         let words = videoChannels.map { $0.isEnabled ? "\($0.negotiatedDirection)" : "off" }.joined(separator: ", ")
-        tell("didUpdateVideoChannels", ["videoChannels": JSONValue(videoChannels)], words: "Video: \(words).")
+        tell(
+            "didUpdateVideoChannels", ["videoChannels": JSONValue(videoChannels)],
+            words: words.isEmpty ? nil : "Video: \(words).")
         connect(videoChannels)
     }
 

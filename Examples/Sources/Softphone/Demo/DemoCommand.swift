@@ -12,6 +12,9 @@ import Offhook
         return demo.isInterrupted ? .interrupted : status
     }
 
+    /// How much longer than asked a call may go on where the machine is too busy for its pictures.
+    private static let patience = Duration.seconds(20)
+
     private let options: DemoOptions
     private let terminal = Terminal()
     private let alice: DemoEndpoint
@@ -81,7 +84,7 @@ import Offhook
         var errors: [String] = []
         let placed = Instant.now
         do { try await alice.place(plan, to: address) } catch { errors.append("\(error)") }
-        await wait(upTo: .seconds(5)) { alice.isEstablished && bob.isEstablished || !errors.isEmpty }
+        await wait(upTo: .seconds(10)) { alice.isEstablished && bob.isEstablished || !errors.isEmpty }
         let setup = alice.isEstablished ? .now - placed : nil
         let status = bob.call?.incomingVideoStatus
         if let status { terminal.say("  incoming status at bob: \(status)") }
@@ -109,15 +112,18 @@ import Offhook
         return result
     }
 
-    /// Lets the call go on for its time, with a live line.
+    /// Lets the call go on for its time, and on a busy machine until enough has arrived, with a live line.
     private func talk(hasVideo: Bool) async {
+        await wait(upTo: .seconds(3)) { !hasVideo || alice.videoDirection != nil && bob.videoDirection != nil }
         let words = [alice, bob].map { "\($0.name) \($0.videoDirection.map { "\($0)" } ?? "off")" }
         terminal.say("  video: \(words.joined(separator: ", "))")
-        let start = Instant.now
-        var lastLine = start
-        await wait(upTo: .milliseconds(Int(options.seconds * 1000))) {
-            isInterrupted
+        var lastLine = Instant.now
+        let end = lastLine + .milliseconds(Int(options.seconds * 1000))
+        await wait(upTo: end - .now + Self.patience) {
+            isInterrupted || Instant.now >= end && alice.hasProof(ofTone: bob.tone) && bob.hasProof(ofTone: alice.tone)
         } whileWaiting: {
+            alice.listen()
+            bob.listen()
             guard Instant.now - lastLine >= .seconds(1), let call = bob.call else { return }
             lastLine = .now
             terminal.show("  " + Words.line(for: await call.statistics(), of: call))
@@ -128,7 +134,7 @@ import Offhook
     private func side(of endpoint: DemoEndpoint) async -> DemoResult.Side {
         DemoResult.Side(
             name: endpoint.name, statistics: await endpoint.call?.statistics() ?? CallStatistics(),
-            pictures: endpoint.pictures.findings, direction: endpoint.videoDirection, tone: endpoint.ear.result)
+            pictures: endpoint.pictures.findings, direction: endpoint.videoDirection, tone: endpoint.heard)
     }
 
     private func endErrors() -> [String] {

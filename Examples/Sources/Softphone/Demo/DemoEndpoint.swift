@@ -20,7 +20,9 @@ import Offhook
     /// What reads this end's received pictures.
     private(set) var pictures = PictureChecker()
     /// What listens to this end's received sound.
-    private(set) var ear = ToneDetector()
+    private var ear = ToneDetector()
+    /// The cleanest tone heard.
+    private(set) var heard: ToneDetector.Result?
     private var film: IVFSink?
     private var recorder: WAVRecorder?
 
@@ -55,7 +57,7 @@ import Offhook
         self.answerMode = answerMode
         (call, isEstablished, isOver, error, videoDirection) = (nil, false, false, nil, nil)
         pictures = PictureChecker(snapshot: snapshot)
-        ear = ToneDetector()
+        (ear, heard) = (ToneDetector(), nil)
         self.film = film
         self.recorder = recorder
         let sinks: [any AudioSink] = [ear] + (recorder.map { [$0] } ?? [])
@@ -71,6 +73,18 @@ import Offhook
         call.delegate = self
         if let mode = plan.callerMode { try await call.setVideoMode(mode) }
         try await call.start()
+    }
+
+    /// Listens once more, and keeps the cleanest of what was heard: a busy machine tears holes into any sound.
+    func listen() {
+        guard let result = ear.result, result.share > heard?.share ?? 0 else { return }
+        heard = result
+    }
+
+    /// Whether enough has arrived to judge the call by.
+    func hasProof(ofTone tone: Double) -> Bool {
+        let sees = videoDirection?.receives != true || pictures.findings.readable >= PictureChecker.snapshotPicture
+        return sees && heard.map { $0.share > 0.5 && abs($0.frequency - tone) < 10 } == true
     }
 
     // MARK: News

@@ -32,9 +32,9 @@ final class PictureChecker: VideoSink {
 
     private let state = Lock(Findings())
     private let reader = TestPatternReader()
-    /// Gets one picture, the thirtieth, when encoder and rate have settled.
+    /// Gets one picture, the fifteenth.
     private let snapshot: (any VideoSink)?
-    static let snapshotPicture = 30
+    static let snapshotPicture = 15
 
     init(snapshot: (any VideoSink)? = nil) {
         self.snapshot = snapshot

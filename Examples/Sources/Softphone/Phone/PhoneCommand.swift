@@ -77,9 +77,8 @@ import Offhook
 
     private func place(_ address: String, mode: VideoMode?) {
         guard !address.isEmpty else { return }
-        let full = address.contains(":") ? address : "sip:\(address)"
         do {
-            let call = try station.user.callService.createCall(to: full)
+            let call = try station.user.callService.createCall(to: address)
             let session = try CallSession(call: call, station: station)
             station.add(session)
             chosen = call.id
