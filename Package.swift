@@ -79,7 +79,11 @@ let package = Package(
                 "OffhookBasics", "OffhookMedia", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto",
                 "OffhookEngine", "OffhookIO", "OffhookCodecs", "OffhookDevices",
             ]),
-        library("OffhookTestKit", ["Offhook", "OffhookBasics", "OffhookMedia", "OffhookIO", "OffhookCodecs"]),
+        library(
+            "OffhookTestKit",
+            [
+                "Offhook", "OffhookBasics", "OffhookMedia", "OffhookIO", "OffhookCodecs", "OffhookSIP", "OffhookCrypto",
+            ]),
 
         tests("OffhookBasicsTests", ["OffhookBasics"]),
         tests("OffhookMediaTests", ["OffhookMedia"]),

@@ -18,7 +18,7 @@ import Testing
         "Sources/Offhook/Public/Client.swift", "Sources/OffhookDevices/Camera/V4L2Capturer.swift",
         "Sources/OffhookMedia/VideoSplitter.swift", "Sources/OffhookTestKit/Conformance/CallDelegateConformance.swift",
         "Sources/OffhookTestKit/Conformance/ConformanceCheck.swift",
-        "Sources/OffhookTestKit/Network/SimulatedNetwork.swift",
+        "Sources/OffhookTestKit/Exchange/LocalExchange.swift", "Sources/OffhookTestKit/Network/SimulatedNetwork.swift",
     ]
 
     /// All that is compiled, without indentation.

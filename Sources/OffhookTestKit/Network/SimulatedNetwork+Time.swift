@@ -66,7 +66,7 @@ extension SimulatedNetwork {
 
     /// Waits until delegates have been told all; whether there was anything to tell.
     private func newsIsTold() async -> Bool {
-        let clients = state.withLock { $0.hosts.map(\.client) }
+        let clients = state.withLock { $0.hosts.compactMap(\.client) }
         var count = 0
         for client in clients {
             while !client.newsProgress.isDone { await Self.turn(of: client.callbackQueue) }

@@ -37,7 +37,8 @@ public final class SimulatedNetwork: Sendable {
     struct Host {
         var name: String
         var address: IPAddress
-        var client: Client
+        /// Nil for what is no client, as an exchange.
+        var client: Client?
         var isConnected = true
         /// When the line out is free again.
         var isFreeAt: Instant
@@ -123,33 +124,44 @@ public final class SimulatedNetwork: Sendable {
         named name: String, configuration: ClientConfiguration = ClientConfiguration(),
         callbackQueue: DispatchQueue? = nil
     ) throws(CallError) -> Client {
-        let name = name.lowercased()
-        guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
-            throw CallError(.invalidArgument, "“\(name)” is no name for a host: use letters, digits and hyphens.")
-        }
-        let (count, isTaken, clientSeed) = state.withLock { state in
-            (state.hosts.count, state.hosts.contains { $0.name == name }, seed &+ UInt64(state.hosts.count + 1) << 32)
-        }
-        guard !isTaken else {
-            throw CallError(.invalidArgument, "The network has a client named “\(name)” already.")
-        }
-        // RFC 2544's network for tests between devices, so that no address of the machine is meant.
-        let address = IPAddress(version4: 0xC612_0001 + UInt32(count))
+        let address = try addHost(named: name)
         var configuration = configuration
         configuration.bindAddress = address
         configuration.port = Self.signalingPort
         configuration.transports = [.udp]
         let queue = callbackQueue ?? DispatchQueue(label: "offhook.simulated.\(name)")
-        let client = Client(configuration: configuration, callbackQueue: queue, on: loop, seed: clientSeed)
-        let host = Host(name: name, address: address, client: client, isFreeAt: kernel.now)
-        state.withLock { $0.hosts.append(host) }
+        let number = state.withLock { UInt64($0.hosts.count) }
+        let client = Client(
+            configuration: configuration, callbackQueue: queue, on: loop, seed: seed &+ number << 32)
+        state.withLock { state in
+            guard let index = state.hosts.firstIndex(where: { $0.address == address }) else { return }
+            state.hosts[index].client = client
+        }
         return client
+    }
+
+    /// Gives a host an address of its own.
+    func addHost(named name: String) throws(CallError) -> IPAddress {
+        let name = name.lowercased()
+        guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) else {
+            throw CallError(.invalidArgument, "“\(name)” is no name for a host: use letters, digits and hyphens.")
+        }
+        let now = kernel.now
+        let address = state.withLock { state -> IPAddress? in
+            guard !state.hosts.contains(where: { $0.name == name }) else { return nil }
+            // RFC 2544's network for tests between devices, so that no address of the machine is meant.
+            let address = IPAddress(version4: 0xC612_0001 + UInt32(state.hosts.count))
+            state.hosts.append(Host(name: name, address: address, isFreeAt: now))
+            return address
+        }
+        guard let address else { throw CallError(.invalidArgument, "The network has a host named “\(name)” already.") }
+        return address
     }
 
     /// Shuts all clients down and ends the network.
     public func shutdown() async {
         let hosts = state.withLock { $0.hosts }
-        for host in hosts where !hasEnded { await drive { await host.client.shutdown() } }
+        for client in hosts.compactMap(\.client) where !hasEnded { await drive { await client.shutdown() } }
         let isFirst = state.withLock { state in
             defer { state.isShutDown = true }
             state.hosts = []

@@ -54,6 +54,14 @@ func makeBad(_ network: SimulatedNetwork, losing index: Int) {
     network.lose { $0.isSignaling && $0.index == index }
 }
 
+func register(on network: SimulatedNetwork) async throws -> UserConfiguration {
+    let exchange = try await LocalExchange(on: network, accounts: ["alice": "secret", "bob": nil])
+    let settings = UserConfiguration(
+        address: exchange.address(of: "alice"), credentials: .init(authenticationName: "alice", password: "secret"),
+        server: exchange.server)
+    return settings
+}
+
 func checkOrder(of client: Client, _ user: User, _ receptionist: any CallServiceDelegate) {
     let conformance = CallDelegateConformance(callbackQueue: client.callbackQueue, forwardingTo: receptionist)
     user.callService.delegate = conformance
