@@ -8,9 +8,17 @@ struct Holdings {
     var kilobytes: Int
 
     static var now: Holdings {
-        Holdings(
+        trim()
+        return Holdings(
             descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"),
             kilobytes: status("VmRSS:"))
+    }
+
+    /// Has the allocator give back what is free, so that what stays is what is held.
+    private static func trim() {
+        // The function is not in what Swift imports of the C library.
+        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
     }
 
     /// Once what ends in its own time has ended: the rest of a call's messages, and idle threads of the system's pool.
