@@ -16,7 +16,9 @@ POOLS_KILOBYTES = 4 * 4096 * 2.1
 
 
 def soak(lab):
-    program = Process(lab, "soak", [os.environ["OFFHOOK_SOAK"], str(CALLS), str(CALLS_AT_ONCE)])
+    # One arena, and large blocks apart, so that memory which is free can be given back.
+    allocator = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
+    program = Process(lab, "soak", [os.environ["OFFHOOK_SOAK"], str(CALLS), str(CALLS_AT_ONCE)], allocator)
     status = program.wait(280)
     lab.need(status == 0, "the program ends with %s: %s" % (status, program.error.strip()[-300:]))
     phases = {phase["phase"]: phase for phase in map(json.loads, program.output.splitlines())}
