@@ -113,6 +113,17 @@ extension CallEngine {
         }
     }
 
+    /// A call between two ends has lost its connection: a re-INVITE shows whether another can be had. Where there is a
+    /// registrar, its registration says when.
+    mutating func findWay(of session: SessionID) {
+        guard let handle = core.sessionOwners[session], let call = calls[handle],
+            core.registrations[call.account.handle] == nil, call.snapshot.isUp
+        else { return }
+        call.loseSignaling(core: &core)
+        call.change(CallMachine.Change(kind: .refresh), core: &core)
+        core.touched.insert(handle)
+    }
+
     /// News of a session whose call is over.
     mutating func receiveLate(_ event: SessionEvent, of session: SessionID) {
         guard case .authenticationRequired(let request, let response) = event,

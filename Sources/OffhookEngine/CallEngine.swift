@@ -124,9 +124,11 @@ package struct CallEngine {
     package mutating func connectionClosed(_ target: TransportTarget, reason: String? = nil, at now: Instant) {
         core.now = now
         core.transportFailure = reason
+        let sessions = core.userAgent.sessions(along: target)
         core.userAgent.connectionClosed(target, at: now, actions: &core.actions)
         settle()
         core.transportFailure = nil
+        for session in sessions { findWay(of: session) }
         for handle in accountOrder {
             changeRegistration(of: handle) { $0.connectionClosed(target, reason: reason, at: now, actions: &$1) }
         }

@@ -164,6 +164,24 @@ import Testing
         #expect(network.statuses.last?.state == .registered)
     }
 
+    @Test func `outlive a change that could not be sent`() throws {
+        let network = ServerNetwork(transport: .tcp) { Self.respond($0) }
+        network.start()
+        let call = call(network)
+        network.unreachable = [ServerNetwork.server]
+        network.loseConnection()
+
+        let hold = network.token()
+        network.step { $0.perform(.hold, on: call, token: hold, at: $1) }
+        network.run(.seconds(20))
+        #expect(network.finished[hold]??.kind == .signalingLost)
+        #expect(network.engine.snapshot(of: call)?.phase == .established)
+        network.unreachable = []
+        network.run(.seconds(60))
+
+        #expect(network.events.last == .signalingRecovered)
+    }
+
     @Test func `follow to a new address of ours`() throws {
         let network = ServerNetwork { Self.respond($0) }
         network.start()

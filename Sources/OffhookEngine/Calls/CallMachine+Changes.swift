@@ -107,6 +107,10 @@ extension CallMachine {
             case .videoMode, .acceptVideo: true
             default: false
             }
+        if response.status == 503, hasLostSignaling {
+            let reason = "The way to the far end is lost for now; try again once it is there."
+            return changeFailed(CallFailure(.signalingLost, reason, sipStatus: response.status), core: &core)
+        }
         let reason = "The far end refused the change: \(response.status) \(response.reason)."
         changeFailed(CallFailure(isVideo ? .videoDenied : .refused, reason, sipStatus: response.status), core: &core)
     }

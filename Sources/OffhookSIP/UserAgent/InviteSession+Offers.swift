@@ -191,7 +191,16 @@ extension InviteSession {
     ) {
         guard let failed = requests.removeValue(forKey: requestID), !hasEnded else { return }
         if let tag = failed.tag { dialogs[tag]?.exchange.close() }
-        hangUp(SessionEnd(cause: .dialogLost), at: now, actions: &actions)
+        guard failure != .timedOut else {
+            hangUp(SessionEnd(cause: .dialogLost), at: now, actions: &actions)
+            return
+        }
+        // What could not be sent says nothing of the far end: it counts as a 503, which ends no dialog (RFC 3261 §8.1.3.1,
+        // §12.2.1.2).
+        let status = failure.status
+        actions.append(
+            .event(.offerRefused(SIPResponse(status: status, reason: SIPResponse.standardReason(of: status)))))
+        askForWantedOffer(actions: &actions)
     }
 
     mutating func refreshTarget(from headers: SIPHeaders, actions: inout [SessionAction]) {

@@ -128,6 +128,13 @@ package struct SIPUserAgent: Sendable {
         if let route { sessions[session]?.lastRoute = route }
     }
 
+    /// Sessions whose latest message came or went along that connection.
+    package func sessions(along target: TransportTarget) -> [SessionID] {
+        guard let connection = target.connection else { return [] }
+        return sessions.filter { $0.value.lastRoute?.target.connection == connection }.map(\.key)
+            .sorted { $0.number < $1.number }
+    }
+
     /// Has the session find its way anew, as after our own address has changed.
     package mutating func forgetRoute(of session: SessionID) {
         sessions[session]?.fixedRoute = nil
