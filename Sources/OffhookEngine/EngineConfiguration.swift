@@ -28,6 +28,9 @@ package struct EngineConfiguration: Sendable {
     package var mediaLoss: Duration?
     /// How long an offer or answer waits for STUN and TURN servers to tell candidates.
     package var gatheringLimit: Duration = .seconds(2)
+    /// Bits a second of a video encoder: what it begins with, and the most it is told.
+    package var videoStartBitrate = 800_000
+    package var videoMaximumBitrate = 2_500_000
     /// Most calls at once.
     package var callLimit = 1000
 

@@ -32,8 +32,10 @@ package enum EngineOutput {
     case playAudio(CallHandle, AudioPlayout, PlayoutSpeed)
     /// The channel's encoder should make its next picture a key frame.
     case encodeKeyFrame(CallHandle, ChannelHandle)
-    /// The far end, or the network, wants no more than this for the channel, in bits per second.
-    case limitVideoBitrate(CallHandle, ChannelHandle, Int)
+    /// What the channel's encoder is to make from now on, as the network and the far end allow.
+    case targetVideo(CallHandle, ChannelHandle, VideoTarget)
+    /// So much of the call's sound does not arrive, in per cent: what its encoder should prepare for.
+    case expectAudioLoss(CallHandle, Int)
     /// The call's figures before it goes.
     case finalStatistics(CallHandle, CallFigures)
     /// News of an account's registration.

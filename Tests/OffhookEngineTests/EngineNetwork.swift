@@ -145,8 +145,8 @@ final class EngineNetwork {
             engines[side.rawValue].giveBack(packet.buffer)
         case .encodeKeyFrame(let call, _):
             keyFramesWanted[call, default: 0] += 1
-        case .playAudio, .limitVideoBitrate, .finalStatistics, .requestEvent, .log, .sendKeepAlive, .registration,
-            .credentialsNeeded, .outgoingCall:
+        case .playAudio, .targetVideo, .expectAudioLoss, .finalStatistics, .requestEvent, .log, .sendKeepAlive,
+            .registration, .credentialsNeeded, .outgoingCall:
             break
         }
     }

@@ -36,8 +36,10 @@ final class CallMediaWiring {
     }
 
     private var video: Video?
-    /// What the far end or the network allows at the moment, in bits per second.
-    private var bitrateLimit: Int?
+    /// What the network and the far end allow at the moment; nil before they have told.
+    private var videoTarget: VideoTarget?
+    private var audioEncoder: (pipeline: AudioEncoderPipeline, configuration: AudioEncoderConfiguration)?
+    private var expectedAudioLoss: Int?
     var rates = MediaRates()
 
     init(call: Call.ID, media: MediaServices, limits: VideoLimits, handlers: Handlers) {
@@ -61,16 +63,19 @@ final class CallMediaWiring {
 
     private func applyAudio(_ audio: MediaPlan.Audio?) {
         guard let audio, audio.sends, let format = audio.sendFormat,
-            let configuration = AudioEncoderConfiguration(audio)
+            var configuration = AudioEncoderConfiguration(audio)
         else {
             uplink.setEncoder(nil)
+            audioEncoder = nil
             return
         }
+        if let expectedAudioLoss { configuration.opus.expectedLossPercent = expectedAudioLoss }
         let handler = handlers.encodedAudio
         let payloadType = format.payloadType
         // Fails only where memory is out; the call then goes on without our sound.
         let encoder = try? AudioEncoderPipeline(configuration: configuration) { handler($0, payloadType) }
         uplink.setEncoder(encoder)
+        audioEncoder = encoder.map { ($0, configuration) }
         if !isUplinkAttached {
             isUplinkAttached = true
             media.audioInterface.attach(uplink, for: call)
@@ -110,21 +115,39 @@ final class CallMediaWiring {
         video?.encoder.requestKeyFrame()
     }
 
-    func limitVideoBitrate(_ bitsPerSecond: Int) {
-        bitrateLimit = bitsPerSecond
+    func setVideoTarget(_ target: VideoTarget) {
+        videoTarget = target
         updateTarget()
+    }
+
+    /// Sets how much of our sound is lost, in per cent, which tells Opus how much to send twice.
+    func setExpectedAudioLoss(_ percent: Int) {
+        expectedAudioLoss = percent
+        guard let (pipeline, current) = audioEncoder else { return }
+        var configuration = current
+        configuration.opus.expectedLossPercent = percent
+        audioEncoder = (pipeline, configuration)
+        pipeline.setConfiguration(configuration)
     }
 
     private func updateTarget() {
         guard let video, let plan = plan.video else { return }
         var bitrate = limits.startBitrate
-        for limit in [plan.bandwidth, bitrateLimit, limits.maximumBitrate] {
-            if let limit { bitrate = min(bitrate, limit) }
-        }
-        bitrate = max(bitrate, 30_000)
-        var frameRate = Double(limits.maximumFrameRate)
+        if let videoTarget { bitrate = videoTarget.bitsPerSecond }
+        bitrate = max(30_000, min(bitrate, plan.bandwidth ?? .max, limits.maximumBitrate))
+        var frameRate = min(Double(limits.maximumFrameRate), videoTarget?.maximumFrameRate ?? .infinity)
         if let limit = plan.sendFormat?.maximumFrameRate, limit > 0 { frameRate = min(frameRate, Double(limit)) }
-        video.encoder.setTarget(bitrate: bitrate, sizeLimit: sizeLimit(plan), frameRate: frameRate)
+        video.encoder.setTarget(bitrate: bitrate, sizeLimit: targetSize(plan), frameRate: frameRate)
+    }
+
+    /// The largest picture that the rate is good for, in the shape of what is allowed.
+    private func targetSize(_ plan: MediaPlan.Video) -> VideoSize {
+        let allowed = sizeLimit(plan)
+        guard let pixels = videoTarget?.maximumPixels, allowed.width * allowed.height > pixels else { return allowed }
+        let scale = (Double(pixels) / Double(allowed.width * allowed.height)).squareRoot()
+        return VideoSize(
+            width: max(16, Int((Double(allowed.width) * scale / 2).rounded()) * 2),
+            height: max(16, Int((Double(allowed.height) * scale / 2).rounded()) * 2))
     }
 
     /// The largest picture that our limits and the far end's `max-fs` allow (RFC 7741 §6.1), in the limits' own shape.

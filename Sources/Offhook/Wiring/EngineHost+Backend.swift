@@ -198,7 +198,13 @@ extension MediaCapabilities {
         canUseKeyIdentifiers = true
         hasDTLS = true
         hasReducedSizeRTCP = true
-        videoFeedback = [.nack, .pictureLoss, .fullIntra, .temporaryMaximumBitrate, .estimatedMaximumBitrate]
+        videoFeedback = [
+            .nack, .pictureLoss, .fullIntra, .temporaryMaximumBitrate, .estimatedMaximumBitrate, .transportWide,
+        ]
+        hasRetransmission = true
+        videoExtensions = [
+            HeaderExtensionIdentifiers.absoluteSendTimeURI, HeaderExtensionIdentifiers.transportSequenceNumberURI,
+        ]
         videoBandwidth = client.videoLimits.maximumBitrate
         prefersOwnCodecOrder = true
     }

@@ -39,8 +39,10 @@ extension EngineHost {
             giveBack(playout)
         case .encodeKeyFrame(let handle, _):
             calls[handle]?.media.encodeKeyFrame()
-        case .limitVideoBitrate(let handle, _, let bitsPerSecond):
-            calls[handle]?.media.limitVideoBitrate(bitsPerSecond)
+        case .targetVideo(let handle, _, let target):
+            calls[handle]?.media.setVideoTarget(target)
+        case .expectAudioLoss(let handle, let percent):
+            calls[handle]?.media.setExpectedAudioLoss(percent)
         case .finalStatistics(let handle, let figures):
             guard let call = calls[handle] else { return }
             front.keep(CallStatistics(figures, call.media, at: loop.now), of: Call.ID(value: handle.number))

@@ -79,6 +79,8 @@ actor EngineHost {
         settings.videoAddLimit = configuration.timeouts.videoAdd
         settings.noAnswerLimit = configuration.timeouts.noAnswer
         settings.failedCallLinger = configuration.timeouts.failedCallLinger
+        settings.videoStartBitrate = configuration.videoLimits.startBitrate
+        settings.videoMaximumBitrate = configuration.videoLimits.maximumBitrate
         settings.mediaSilence = configuration.timeouts.mediaSilence
         settings.mediaLoss = configuration.timeouts.mediaLoss
         engine = CallEngine(

@@ -14,6 +14,9 @@ final class CallMedia {
     private(set) var video: MediaLine?
     /// ICE; nil where the account does none.
     private(set) var connectivity: CallConnectivity?
+    /// Congestion control of the video that we send; made when we first send some.
+    private var videoSending: SendController?
+    private var audioLoss = AudioLoss()
     private var lipSync = LipSync()
     private var nextLipSync: Instant?
     private var heldFrames: [(due: Instant, frame: ReceivedVideoFrame)] = []
@@ -82,6 +85,7 @@ final class CallMedia {
                 agreed, channel: channel, isSilent: isHolding, suiteName: video.transport.suiteName)
         }
         guard plan != self.plan else { return }
+        controlVideo(plan, core: &core)
         let startsReceivingVideo = plan.video?.receives == true && self.plan.video?.receives != true
         self.plan = plan
         core.output(.media(call, plan))
@@ -177,6 +181,7 @@ final class CallMedia {
             core.release(line.ownTransport.ports)
         }
         connectivity?.close(core: &core)
+        videoSending?.removeAll(pool: &core.pool)
         heldFrames = []
     }
 
@@ -186,6 +191,8 @@ final class CallMedia {
         var deadline = nextLipSync
         for candidate in [
             audio?.session.nextDeadline, video?.session.nextDeadline, heldFrames.first?.due, endsForSilenceAt,
+            videoSending?.nextDeadline, audio?.transport.nextDeadline, video?.transport.nextDeadline,
+            connectivity?.nextDeadline,
         ] {
             if let candidate { deadline = min(deadline ?? candidate, candidate) }
         }
@@ -203,6 +210,10 @@ final class CallMedia {
                 line.session.handle(timeoutAt: core.now, pool: &core.pool, actions: &actions)
                 perform(line, core: &core)
             }
+        }
+        if let deadline = videoSending?.nextDeadline, deadline <= core.now {
+            videoSending?.handle(timeoutAt: core.now)
+            sendPacedVideo(core: &core)
         }
         while let first = heldFrames.first, first.due <= core.now {
             heldFrames.removeFirst()
@@ -232,8 +243,10 @@ final class CallMedia {
         // Appending while walking happens only through `requestKeyFrame`, which is not called from here.
         for action in actions {
             switch action {
-            case .sendRTP(let packet), .repeatRTP(let packet):
-                send(packet, line.transport, isControl: false, core: &core)
+            case .sendRTP(let packet):
+                pace(packet, line, isRepeat: false, core: &core)
+            case .repeatRTP(let packet):
+                pace(packet, line, isRepeat: true, core: &core)
             case .sendRTCP(let packet):
                 send(packet, line.transport, isControl: true, core: &core)
             case .videoFrame(let frame):
@@ -241,7 +254,13 @@ final class CallMedia {
             case .keyFrameRequested:
                 core.output(.encodeKeyFrame(call, channel))
             case .bitrateLimit(let bitsPerSecond):
-                core.output(.limitVideoBitrate(call, channel, bitsPerSecond))
+                if line.kind == .video { videoSending?.setRemoteLimit(bitsPerSecond, at: core.now) }
+            case .transportFeedback(let feedback):
+                if line.kind == .video {
+                    videoSending?.handle(feedback, roundTrip: line.session.roundTrip, at: core.now)
+                }
+            case .lossReported(let lost, let total):
+                noteLoss(lost, of: total, on: line, core: &core)
             case .digit(let event):
                 if let key = event.key { events.append(.digit(key)) }
             case .receivingStopped:
@@ -252,14 +271,55 @@ final class CallMedia {
                 if line.kind == .audio { endsForSilenceAt = nil }
             case .loopDetected:
                 core.output(.log("our own packets come back on the \(line.kind.rawValue) line", call))
-            case .digitSent, .remoteSourceChanged, .remoteGoodbye, .localSourceChanged, .transportFeedback,
-                .lossReported:
+            case .digitSent, .remoteSourceChanged, .remoteGoodbye, .localSourceChanged:
                 break
             }
         }
         actions.removeAll(keepingCapacity: true)
+        if line.kind == .video { sendPacedVideo(core: &core) }
         for outcome in line.transport.takeOutcomes() { perform(outcome, line, core: &core) }
         if nextLipSync == nil, audio != nil, video != nil { nextLipSync = core.now + .milliseconds(500) }
+    }
+
+    // MARK: Congestion control
+
+    private func controlVideo(_ plan: MediaPlan, core: inout EngineCore) {
+        guard let video = plan.video, video.sends else { return }
+        let configuration = core.configuration
+        let controller =
+            videoSending
+            ?? SendController(start: configuration.videoStartBitrate, maximum: configuration.videoMaximumBitrate)
+        videoSending = controller
+        controller.setMaximum(
+            min(configuration.videoMaximumBitrate, video.bandwidth ?? .max), at: core.now)
+    }
+
+    /// Sound leaves at once, pictures when their turn comes.
+    private func pace(_ packet: PacketBuffer, _ line: MediaLine, isRepeat: Bool, core: inout EngineCore) {
+        if line.kind == .video, let videoSending {
+            videoSending.send(packet, isRepeat: isRepeat)
+        } else {
+            send(packet, line.transport, isControl: false, core: &core)
+        }
+    }
+
+    /// Sends what is due, and tells the encoder what has changed.
+    private func sendPacedVideo(core: inout EngineCore) {
+        guard let video, let videoSending else { return }
+        while let packet = videoSending.nextPacket(from: video.session, at: core.now) {
+            send(packet, video.transport, isControl: false, core: &core)
+        }
+        video.session.repetition = videoSending.repetition(at: core.now)
+        if let target = videoSending.takeTarget() { core.output(.targetVideo(call, channel, target)) }
+    }
+
+    private func noteLoss(_ lost: Int, of total: Int, on line: MediaLine, core: inout EngineCore) {
+        switch line.kind {
+        case .video:
+            videoSending?.handle(lost: lost, of: total, roundTrip: line.session.roundTrip, at: core.now)
+        case .audio:
+            if let percent = audioLoss.note(lost, of: total) { core.output(.expectAudioLoss(call, percent)) }
+        }
     }
 
     private func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {

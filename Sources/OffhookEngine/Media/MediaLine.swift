@@ -42,7 +42,9 @@ final class MediaLine {
             address: address, port: ownTransport.ports.rtpPort, rtcpPort: ownTransport.ports.rtcpPort, keys: keys,
             ice: ice,
             dtls: identity.map { DTLSDescription(fingerprints: [FingerprintAttribute($0.fingerprint())]) },
-            ssrc: session.localSSRC.rawValue, cname: session.configuration.canonicalName)
+            ssrc: session.localSSRC.rawValue,
+            retransmissionSSRC: kind == .video ? session.retransmissionSSRC.rawValue : nil,
+            cname: session.configuration.canonicalName)
     }
 
     /// Takes over what was agreed. Throws where it cannot be secured as agreed.
@@ -65,6 +67,9 @@ final class MediaLine {
         receivedPayloadTypes = Set(received.map(\.payloadType))
         session.setReceivePayloads(received)
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
+        session.setHeaderExtensions(HeaderExtensionIdentifiers(media), mediaIdentification: media.mid)
+        session.setTransportFeedback(isSent: media.feedback.contains(.transportWide))
+        session.setReducedSizeReports(isUsed: media.hasReducedSizeRTCP)
         let bandwidth = media.bandwidth.payloadBitsPerSecond(packetsPerSecond: kind == .audio ? 50 : 200)
         session.setBandwidth(bandwidth ?? (kind == .audio ? 64_000 : 1_500_000))
         session.setDirections(
@@ -124,12 +129,36 @@ extension RemoteDestination {
     }
 }
 
+extension HeaderExtensionIdentifiers {
+    fileprivate init(_ media: NegotiatedMedia) {
+        self.init()
+        for agreed in media.headerExtensions {
+            let identifier = UInt8(exactly: agreed.id)
+            switch agreed.uri {
+            case Self.absoluteSendTimeURI: absoluteSendTime = identifier
+            // Without feedback the numbers are of no use.
+            case Self.transportSequenceNumberURI where media.feedback.contains(.transportWide):
+                transportSequenceNumber = identifier
+            case Self.mediaIdentificationURI: mediaIdentification = identifier
+            default: break
+            }
+        }
+    }
+}
+
 extension PayloadFormat {
     fileprivate static func formats(codecs: [NegotiatedCodec], events: [NegotiatedTelephoneEvent]) -> [PayloadFormat] {
-        codecs.map { codec in
-            PayloadFormat(
+        codecs.flatMap { codec in
+            let format = PayloadFormat(
                 payloadType: codec.payloadType, codec: Codec(name: codec.name.lowercased()),
                 clockRate: Int(codec.clockRate))
+            guard let repeats = codec.retransmissionPayloadType else { return [format] }
+            return [
+                format,
+                PayloadFormat(
+                    payloadType: repeats, codec: .retransmission(of: codec.payloadType),
+                    clockRate: format.clockRate),
+            ]
         }
             + events.map {
                 PayloadFormat(payloadType: $0.payloadType, codec: .telephoneEvent, clockRate: Int($0.clockRate))

@@ -54,6 +54,7 @@ package final class SendController {
     private var ladder: BitrateLadder
     private var target: VideoTarget
     private var isTargetNew = true
+    private var lastTargetChange: Instant?
     private var nextCheck: Instant?
     private var roundTrip = Duration.milliseconds(100)
     /// From sending the newest packet that has been told of to being told.
@@ -185,6 +186,9 @@ package final class SendController {
         let stepChanged = ladder.update(bitsPerSecond: wanted, at: now)
         let change = Double(wanted - target.bitsPerSecond) / Double(target.bitsPerSecond)
         guard stepChanged || abs(change) > 0.02 || wanted == limit && target.bitsPerSecond != limit else { return }
+        // Setting an encoder costs something: small changes wait for the next round.
+        if !stepChanged, change > -0.1, let last = lastTargetChange, now - last < .milliseconds(100) { return }
+        lastTargetChange = now
         target = VideoTarget(
             bitsPerSecond: wanted, maximumFrameRate: ladder.step.maximumFrameRate,
             maximumPixels: ladder.step.maximumPixels)

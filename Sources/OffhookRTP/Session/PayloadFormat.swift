@@ -29,11 +29,16 @@ package struct PayloadFormat: Hashable, Sendable {
 
 /// The local identifiers of the header extensions in use (RFC 8285); nil where one was not agreed on.
 package struct HeaderExtensionIdentifiers: Hashable, Sendable {
-    /// `urn:ietf:params:rtp-hdrext:sdes:mid`
+    /// RFC 9143 §15.
+    package static let mediaIdentificationURI = "urn:ietf:params:rtp-hdrext:sdes:mid"
+    /// When a packet left, in 24 bits.
+    package static let absoluteSendTimeURI = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+    /// The number of a packet among all that take its way.
+    package static let transportSequenceNumberURI =
+        "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+
     package var mediaIdentification: UInt8?
-    /// `http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time`
     package var absoluteSendTime: UInt8?
-    /// `http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01`
     package var transportSequenceNumber: UInt8?
 
     package init(

@@ -5,7 +5,7 @@ package import OffhookBasics
 /// Everything is in the clear: the caller unprotects what comes and protects what goes. It belongs to one thread.
 /// After each call look at `nextDeadline` again.
 package final class RTPSession {
-    package let configuration: Configuration
+    package private(set) var configuration: Configuration
     var random: SeededRandom
     var counts = RTPStatistics()
 
@@ -110,6 +110,11 @@ package final class RTPSession {
         for format in sendFormats {
             if case .retransmission(let original) = format.codec { retransmissionTypes[original] = format.payloadType }
         }
+    }
+
+    /// Whether feedback may go out without a report before it (RFC 5506), as both sides have said.
+    package func setReducedSizeReports(isUsed: Bool) {
+        configuration.usesReducedSizeReports = isUsed
     }
 
     /// Sets what flows; RTCP goes on in every case and numbers go on where they stopped.

@@ -6,6 +6,8 @@ struct LocalLine: Hashable, Sendable {
     struct Format: Hashable, Sendable {
         var map: RTPMapAttribute
         var parameters: FormatParameters
+        /// The number of the format's repeats (RFC 4588).
+        var retransmission: UInt8?
     }
 
     var kind: StreamKind
@@ -26,6 +28,18 @@ struct LocalLine: Hashable, Sendable {
     var bandwidth: Int?
     var packetTime: Int?
 
+    /// The formats of repeats.
+    private var retransmissions: [Format] {
+        codecs.compactMap { format in
+            format.retransmission.map { number in
+                Format(
+                    map: RTPMapAttribute(
+                        payloadType: number, encodingName: "rtx", clockRate: format.map.clockRate, channels: 1),
+                    parameters: FormatParameters("apt=\(format.map.payloadType)"))
+            }
+        }
+    }
+
     /// What our numbers stand for.
     var maps: [UInt8: RTPMapAttribute] {
         Dictionary(
@@ -34,7 +48,8 @@ struct LocalLine: Hashable, Sendable {
 
     /// The lines to send; `c=` only where the session's does not hold.
     func description(sessionAddress: IPAddress) -> MediaDescription {
-        let formats = codecs + telephoneEvents
+        let retransmissions = retransmissions
+        let formats = codecs + retransmissions + telephoneEvents
         var media = MediaDescription(
             kind: kind.rawValue, port: stream.port, profile: profile,
             formats: formats.map { String($0.map.payloadType) })
@@ -57,7 +72,12 @@ struct LocalLine: Hashable, Sendable {
         appendTransport(to: &media)
         for line in extensions { media.append("extmap", line.text) }
         if let ssrc = stream.ssrc {
-            media.append("ssrc", SSRCAttribute(ssrc: ssrc, name: "cname", value: stream.cname ?? "-").text)
+            let repeats = retransmissions.isEmpty ? nil : stream.retransmissionSSRC
+            // RFC 5576 §4.2, RFC 4588 §8.3.
+            if let repeats { media.append("ssrc-group", "FID \(ssrc) \(repeats)") }
+            for source in [ssrc, repeats].compactMap(\.self) {
+                media.append("ssrc", SSRCAttribute(ssrc: source, name: "cname", value: stream.cname ?? "-").text)
+            }
         }
         media.lines += stream.attributes.map { SDPLine.attribute($0) }
         return media

@@ -41,6 +41,8 @@ package struct MediaCapabilities: Hashable, Sendable {
     package var audioFeedback: RTCPFeedback = []
     /// Whether our offers say AVPF rather than AVP with `a=rtcp-fb` beside, which older peers take more often.
     package var offersFeedbackProfile = false
+    /// Whether video packets are repeated on a stream of their own (RFC 4588).
+    package var hasRetransmission = false
     /// URIs of the RTP header extensions we know.
     package var audioExtensions: [String] = []
     package var videoExtensions: [String] = []

@@ -24,13 +24,16 @@ package struct LocalStream: Hashable, Sendable {
     package var dtls: DTLSDescription?
     /// Our source, for `a=ssrc`; nil leaves the line out.
     package var ssrc: UInt32?
+    /// The source of our repeats, where they have a stream of their own (RFC 4588 §8.3).
+    package var retransmissionSSRC: UInt32?
     package var cname: String?
     /// Lines to add as they are, for what this module does not know.
     package var attributes: [SDPAttribute]
 
     package init(
         address: IPAddress, port: UInt16, rtcpPort: UInt16? = nil, keys: [SDESSuite: [UInt8]] = [:],
-        ice: ICEDescription? = nil, dtls: DTLSDescription? = nil, ssrc: UInt32? = nil, cname: String? = nil,
+        ice: ICEDescription? = nil, dtls: DTLSDescription? = nil, ssrc: UInt32? = nil,
+        retransmissionSSRC: UInt32? = nil, cname: String? = nil,
         attributes: [SDPAttribute] = []
     ) {
         addresses = [address]
@@ -40,6 +43,7 @@ package struct LocalStream: Hashable, Sendable {
         self.ice = ice
         self.dtls = dtls
         self.ssrc = ssrc
+        self.retransmissionSSRC = retransmissionSSRC
         self.cname = cname
         self.attributes = attributes
     }

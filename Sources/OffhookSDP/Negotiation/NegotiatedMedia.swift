@@ -11,6 +11,8 @@ package struct NegotiatedCodec: Hashable, Sendable {
     package var payloadType: UInt8
     /// The `a=fmtp` of the receiving side: the peer's for what we send, ours for what we receive.
     package var parameters: FormatParameters
+    /// The number of the codec's repeats in this direction (RFC 4588); nil where they have no stream of their own.
+    package var retransmissionPayloadType: UInt8?
 }
 
 /// RFC 4733 events with the number they have in one direction.
@@ -172,15 +174,24 @@ extension NegotiatedMedia {
         mid = peer.media.mid ?? local.mid
         direction = local.direction
         profile = local.profile
+        let repeats = peer.media.retransmissionTypes
+        let ownFormat = { (codec: FormatMatch.Codec) in
+            local.codecs.first { $0.map.codecKey == codec.peer.map.codecKey }
+        }
         sendCodecs = match.codecs.map { codec in
-            NegotiatedCodec(
+            var agreed = NegotiatedCodec(
                 codec.capability, payloadType: codec.peer.payloadType, parameters: codec.peer.parameters)
+            if ownFormat(codec)?.retransmission != nil {
+                agreed.retransmissionPayloadType = repeats[codec.peer.payloadType]
+            }
+            return agreed
         }
         receiveCodecs = match.codecs.compactMap { codec in
-            let own = local.codecs.first { $0.map.codecKey == codec.peer.map.codecKey }
-            return own.map {
-                NegotiatedCodec(codec.capability, payloadType: $0.map.payloadType, parameters: $0.parameters)
-            }
+            guard let own = ownFormat(codec) else { return nil }
+            var agreed = NegotiatedCodec(
+                codec.capability, payloadType: own.map.payloadType, parameters: own.parameters)
+            if repeats[codec.peer.payloadType] != nil { agreed.retransmissionPayloadType = own.retransmission }
+            return agreed
         }
         sendTelephoneEvents = match.telephoneEvents.map {
             NegotiatedTelephoneEvent(payloadType: $0.payloadType, clockRate: $0.map.clockRate)

@@ -69,7 +69,9 @@ extension OfferAnswer {
         var line = LocalLine(
             kind: kind, address: address, stream: stream, profile: peer.media.profile,
             direction: peer.direction.mirrored.intersection(direction))
-        line.answer(usable.match)
+        line.answer(
+            usable.match,
+            retransmissions: kind == .video && capabilities.hasRetransmission ? peer.media.retransmissionTypes : [:])
         line.mid = peer.media.mid
         line.hasRTCPMux = capabilities.hasRTCPMux && peer.hasRTCPMux
         line.hasReducedSizeRTCP = capabilities.hasReducedSizeRTCP && peer.media.hasReducedSizeRTCP
@@ -146,6 +148,8 @@ extension OfferAnswer {
         while numbers.count <= index { numbers.append(PayloadNumbers()) }
         for format in line.codecs + line.telephoneEvents {
             numbers[index].bind(format.map.payloadType, to: format.map.codecKey)
+            guard let repeats = format.retransmission else { continue }
+            numbers[index].bind(repeats, to: PayloadNumbers.retransmissionKey(of: format.map.payloadType))
         }
     }
 
@@ -176,10 +180,11 @@ extension LocalStream {
 
 extension LocalLine {
     /// Takes the offer's formats with their numbers (RFC 3264 §6.1), in our own spelling and with our parameters.
-    mutating func answer(_ match: FormatMatch) {
+    mutating func answer(_ match: FormatMatch, retransmissions: [UInt8: UInt8]) {
         codecs = match.codecs.map { codec in
             Format(
-                map: codec.capability.map(payloadType: codec.peer.payloadType), parameters: codec.capability.parameters)
+                map: codec.capability.map(payloadType: codec.peer.payloadType), parameters: codec.capability.parameters,
+                retransmission: retransmissions[codec.peer.payloadType])
         }
         telephoneEvents = match.telephoneEvents.map { event in
             let own = CodecCapability.telephoneEvent(clockRate: event.map.clockRate)

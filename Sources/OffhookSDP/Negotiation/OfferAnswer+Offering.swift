@@ -98,7 +98,12 @@ extension OfferAnswer {
         let codecs = line.kind == .audio ? capabilities.audio : capabilities.video
         for codec in codecs {
             guard let number = number(for: codec, at: index) else { continue }
-            line.codecs.append(LocalLine.Format(map: codec.map(payloadType: number), parameters: codec.parameters))
+            var format = LocalLine.Format(map: codec.map(payloadType: number), parameters: codec.parameters)
+            if line.kind == .video, capabilities.hasRetransmission {
+                format.retransmission = self.number(
+                    forKey: PayloadNumbers.retransmissionKey(of: number), preferring: nil, at: index)
+            }
+            line.codecs.append(format)
         }
         guard line.kind == .audio, capabilities.hasTelephoneEvents else { return }
         var clocks: [UInt32] = []
@@ -113,13 +118,16 @@ extension OfferAnswer {
 
     /// The number the codec has on this line, or a new one that has never stood for anything in this session.
     private mutating func number(for codec: CodecCapability, at index: Int) -> UInt8? {
+        number(forKey: codec.map(payloadType: 0).codecKey, preferring: codec.payloadType, at: index)
+    }
+
+    private mutating func number(forKey key: String, preferring preferred: UInt8?, at index: Int) -> UInt8? {
         while numbers.count <= index { numbers.append(PayloadNumbers()) }
-        let key = codec.map(payloadType: 0).codecKey
         if let number = numbers[index].number(of: key) { return number }
         let isFree = { (number: UInt8) in !numbers.contains { $0.hasUsed(number) } }
         // 64 to 95 would look like RTCP where both share a port (RFC 5761 §4).
         let pool = Array(96...127) + Array(UInt8(35)...63)
-        guard let number = (codec.payloadType.map { [$0] + pool } ?? pool).first(where: isFree) else { return nil }
+        guard let number = (preferred.map { [$0] + pool } ?? pool).first(where: isFree) else { return nil }
         numbers[index].bind(number, to: key)
         return number
     }

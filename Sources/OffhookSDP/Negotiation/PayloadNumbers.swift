@@ -17,6 +17,9 @@ struct PayloadNumbers: Hashable, Sendable {
         return entries.last { $0.number == entry.number }?.codec == codec ? entry.number : nil
     }
 
+    /// What a number of repeats stands for, in place of a codec.
+    static func retransmissionKey(of original: UInt8) -> String { "rtx of \(original)" }
+
     func hasUsed(_ number: UInt8) -> Bool { entries.contains { $0.number == number } }
 
     mutating func bind(_ number: UInt8, to codec: String) {
@@ -34,5 +37,22 @@ extension RTPMapAttribute {
 extension CodecCapability {
     func map(payloadType: UInt8) -> RTPMapAttribute {
         RTPMapAttribute(payloadType: payloadType, encodingName: name, clockRate: clockRate, channels: channels)
+    }
+}
+
+extension MediaDescription {
+    /// From the number of a format to that of its repeats (RFC 4588 §8.6), as far as the line lists both.
+    var retransmissionTypes: [UInt8: UInt8] {
+        let listed = Set(payloadTypes)
+        let repeats = Set(rtpMaps.lazy.filter { $0.encodingName.isEqualIgnoringCase("rtx") }.map(\.payloadType))
+        var types: [UInt8: UInt8] = [:]
+        for line in formatParameters {
+            guard let number = line.format[...].number(UInt8.self), repeats.contains(number), listed.contains(number),
+                let original = line.parameters.number("apt").flatMap({ UInt8(exactly: $0) }), listed.contains(original),
+                original != number, types[original] == nil
+            else { continue }
+            types[original] = number
+        }
+        return types
     }
 }
