@@ -63,7 +63,9 @@ package struct BitrateController: Sendable {
 
     /// Whether a full queue on the way was seen lately, so that loss is no accident.
     package func wasOverused(at now: Instant) -> Bool {
-        lastOveruse.map { now - $0 < .seconds(1) } ?? false
+        // Reports come once a second or so.
+        let memory = hasPacketFeedback ? Duration.seconds(1) : .seconds(3)
+        return lastOveruse.map { now - $0 < memory } ?? false
     }
 
     /// What may be sent now.
@@ -101,7 +103,7 @@ package struct BitrateController: Sendable {
             lastOveruse = now
             boost = Constants.firstBoost
             let settled = lastDecrease.map { now - $0 >= roundTrip + .milliseconds(60) } ?? true
-            if settled { decrease(queue: queue, roundTrip: roundTrip, at: now) }
+            if settled { decrease(queue: queue, sentRate: sentRate, at: now) }
         } else if isDraining {
             if queue < delay.threshold / 3 || lastDecrease.map({ now - $0 > .seconds(2) }) == true { resume() }
         } else if queue < delay.threshold * 0.6 {
@@ -110,7 +112,7 @@ package struct BitrateController: Sendable {
         heedLoss(roundTrip: roundTrip, at: now)
     }
 
-    private mutating func decrease(queue: Double, roundTrip: Duration, at now: Instant) {
+    private mutating func decrease(queue: Double, sentRate: Int?, at now: Instant) {
         // A queue that is long already has grown fast: what arrived before it says nothing of now.
         let window = queue > 2 * delay.threshold ? Duration.milliseconds(120) : .milliseconds(250)
         guard let delivered = delivery.bitsPerSecond(over: window) else { return }
@@ -125,7 +127,11 @@ package struct BitrateController: Sendable {
         let share = max(0.7, 0.96 - queue / 900)
         lastDecrease = now
         isDraining = true
-        estimate = clamp(min(Double(estimate), carried * share))
+        // While little is sent, what arrives says little of what could: then the way down is by steps, for a stall of
+        // either machine looks like a queue as well.
+        let isUsed = sentRate.map { Double($0) > Double(estimate) * 0.6 } ?? true
+        let lowest = isUsed ? 0 : Double(estimate) * 0.75
+        estimate = clamp(min(Double(estimate), max(carried * share, lowest)))
     }
 
     private mutating func resume() {
@@ -180,17 +186,19 @@ package struct BitrateController: Sendable {
         let elapsed = min(3, lastUpdate.map { (now - $0).inSeconds } ?? 0)
         lastUpdate = now
         var growsLonger = false
+        let share = Double(lost) / Double(max(1, total))
         if let roundTrip {
             let shortest = min(shortestRoundTrip ?? roundTrip, roundTrip)
             // A path that has become longer for good is believed after a while.
             shortestRoundTrip = shortest + (roundTrip - shortest) / 64
-            growsLonger = roundTrip - shortest > .milliseconds(100)
+            growsLonger = roundTrip - shortest > (share > 0.05 ? .milliseconds(40) : .milliseconds(100))
         }
         if growsLonger {
             lastOveruse = now
-            let arrived = sentRate.map { Double(min($0, estimate)) } ?? Double(estimate)
-            capacity = arrived * 0.9
-            estimate = clamp(arrived * 0.8)
+            let sent = sentRate.map { Double(min($0, estimate)) } ?? Double(estimate)
+            let arrived = sent * (1 - share)
+            capacity = arrived * 0.95
+            estimate = clamp(arrived * 0.85)
         } else {
             boost = min(boost, 0.2)
             grow(elapsed: elapsed, sentRate: sentRate)

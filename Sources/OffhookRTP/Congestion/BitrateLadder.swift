@@ -13,7 +13,7 @@ package import OffhookBasics
 /// | 0 | 320 × 180 | 10 |
 ///
 /// A step down is taken when the rate has been below the step's for a second, at once below two thirds of it; a step up
-/// when it has been a fifth above for three seconds, for each change of size costs a key frame.
+/// when it has been a fifth above for three seconds, or thrice as high for one: each change of size costs a key frame.
 package struct BitrateLadder: Sendable {
     package struct Step: Hashable, Sendable {
         package var bitsPerSecond: Int
@@ -33,8 +33,8 @@ package struct BitrateLadder: Sendable {
         Step(bitsPerSecond: 0, maximumPixels: 320 * 180, maximumFrameRate: 10),
     ]
 
-    private static let patienceDown = Duration.seconds(1)
-    private static let patienceUp = Duration.seconds(3)
+    private static let shortPatience = Duration.seconds(1)
+    private static let longPatience = Duration.seconds(3)
 
     private var index: Int
     private var belowSince: Instant?
@@ -58,7 +58,7 @@ package struct BitrateLadder: Sendable {
             let since = belowSince ?? now
             belowSince = since
             let isFarBelow = bitsPerSecond < Self.steps[index].bitsPerSecond * 2 / 3
-            guard isFarBelow || now - since >= Self.patienceDown else { return false }
+            guard isFarBelow || now - since >= Self.shortPatience else { return false }
             return move(to: wanted)
         }
         belowSince = nil
@@ -69,7 +69,8 @@ package struct BitrateLadder: Sendable {
         }
         let since = aboveSince ?? now
         aboveSince = since
-        guard now - since >= Self.patienceUp else { return false }
+        let isFarAbove = bitsPerSecond > Self.steps[index - 1].bitsPerSecond * 3
+        guard now - since >= (isFarAbove ? Self.shortPatience : Self.longPatience) else { return false }
         return move(to: comfortable)
     }
 

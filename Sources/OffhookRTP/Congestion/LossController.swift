@@ -3,8 +3,8 @@ package import OffhookBasics
 /// Judges whether loss comes from sending too much.
 ///
 /// Loss on a bad radio does not care how much is sent; loss at a full queue, or at a limit that has no queue, goes away
-/// with less. So new loss is put to the test: the rate goes down once to what has arrived, and the loss at that rate
-/// tells. Where it stays, it is the path's own and is left to repair; where it goes, the rate was too high
+/// with less. So new loss is put to the test: the rate goes down once to what has arrived. Where less arrives then, the
+/// loss is the path's own and is left to repair; where as much arrives as before, the rate was too high
 /// (RFC 8836 §2, item 9: a network that loses at random must not starve a call).
 package struct LossController: Sendable {
     package enum Advice: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct LossController: Sendable {
     private enum Phase: Sendable {
         case watching(suspicious: Int)
         /// Packets of before the cut are passed over; then one window tells.
-        case testing(before: Int, loss: Double, ends: Instant)
+        case testing(before: Int, loss: Double, arrived: Double, factor: Double, ends: Instant)
     }
 
     private static let window = Duration.milliseconds(500)
@@ -56,7 +56,7 @@ package struct LossController: Sendable {
     ) -> Advice {
         let start = windowStart ?? now
         windowStart = start
-        if case .testing(_, _, let ends) = phase, now < ends {
+        if case .testing(_, _, _, _, let ends) = phase, now < ends {
             total = 0
             lost = 0
             windowStart = now
@@ -66,19 +66,23 @@ package struct LossController: Sendable {
         let share = Double(lost) / Double(total)
         let noise = 2 * (share * (1 - share) / Double(total)).squareRoot()
         fraction += (share - fraction) * 0.4
+        let arrived = Double(total - lost) / (now - start).inSeconds
         total = 0
         lost = 0
         windowStart = now
-        return judge(share, noise: noise, rate: rate, isQueueing: isQueueing, roundTrip: roundTrip, at: now)
+        return judge(
+            share, arrived: arrived, noise: noise, rate: rate, isQueueing: isQueueing, roundTrip: roundTrip, at: now)
     }
 
     private mutating func judge(
-        _ share: Double, noise: Double, rate: Int, isQueueing: Bool, roundTrip: Duration, at now: Instant
+        _ share: Double, arrived: Double, noise: Double, rate: Int, isQueueing: Bool, roundTrip: Duration,
+        at now: Instant
     ) -> Advice {
         switch phase {
-        case .testing(let before, let loss, _):
+        case .testing(let before, let loss, let arrivedBefore, let factor, _):
             phase = .watching(suspicious: 0)
-            if share - inherent > (loss - inherent) * 0.5 {
+            let hasStayed = share - inherent > (loss - inherent) * 0.5
+            if hasStayed, arrived < arrivedBefore * (1 + factor) / 2 {
                 inherent = min(share, loss)
                 return .restore(before)
             }
@@ -100,8 +104,11 @@ package struct LossController: Sendable {
                 phase = .watching(suspicious: suspicious + 1)
                 return .none
             }
-            phase = .testing(before: rate, loss: share, ends: now + roundTrip + .milliseconds(150))
-            return .reduce(max(0.6, (1 - share) / (1 - inherent)))
+            let factor = max(0.6, (1 - share) / (1 - inherent))
+            phase = .testing(
+                before: rate, loss: share, arrived: arrived, factor: factor,
+                ends: now + roundTrip + .milliseconds(150))
+            return .reduce(factor)
         }
     }
 }

@@ -18,7 +18,7 @@ package struct VideoTarget: Hashable, Sendable {
 
 /// How packets that were asked for are repeated.
 package struct RepetitionPolicy: Hashable, Sendable {
-    /// How often each goes out.
+    /// How often each goes out; 0 while repeats take too much.
     package var count = 1
     /// How long a repeat is waited for before it may go out again; nil goes by the round trip of reports.
     package var spacing: Duration?
@@ -42,6 +42,8 @@ package final class SendController {
         static let pace = 1.35
         static let check = Duration.milliseconds(200)
         static let notableLoss = 0.02
+        /// Of the rate: with more, repeats leave nothing for new pictures.
+        static let mostRepeats = 0.6
     }
 
     package private(set) var controller: BitrateController
@@ -83,9 +85,10 @@ package final class SendController {
     /// How a session repeats packets: where much is lost at random, a single repeat would be lost as often; where a queue
     /// is full, more would only fill it. What is still under way is not repeated, however long the queue makes that.
     package func repetition(at now: Instant) -> RepetitionPolicy {
-        RepetitionPolicy(
-            count: lossFraction > Constants.notableLoss && !controller.wasOverused(at: now) ? 2 : 1,
-            spacing: answerTime.map { $0 * 9 / 10 })
+        let repeats = Double(repeated.bitsPerSecond(over: .milliseconds(500), until: now) ?? 0)
+        let isWorthMore = lossFraction > Constants.notableLoss && !controller.wasOverused(at: now)
+        let count = repeats > Double(controller.rate) * Constants.mostRepeats ? 0 : isWorthMore ? 2 : 1
+        return RepetitionPolicy(count: count, spacing: answerTime.map { $0 * 9 / 10 })
     }
 
     // MARK: Limits

@@ -92,21 +92,26 @@ package final class TransportSendLog {
 
     private func resolve(_ outcomes: inout [PacketOutcome]) {
         guard let newestArrived else { return }
-        while oldest < next {
-            let slot = ring[oldest]
+        var unresolved: Int?
+        var number = oldest
+        while number < next {
+            let slot = ring[number]
             if !slot.isResolved {
-                guard newestArrived - slot.sentAt > Self.overtaking else { return }
+                guard newestArrived - slot.sentAt > Self.overtaking else { break }
                 if slot.isMissing {
                     outcomes.append(
                         PacketOutcome(
                             size: Int(slot.size), sentAt: slot.sentAt, arrival: nil, isProbe: slot.isProbe))
-                } else if newestArrived - slot.sentAt < .seconds(1) {
+                    ring[number].isResolved = true
+                } else if newestArrived - slot.sentAt > .seconds(1) {
+                    ring[number].isResolved = true
+                } else if unresolved == nil {
                     // Feedback about it may still come.
-                    return
+                    unresolved = number
                 }
-                ring[oldest].isResolved = true
             }
-            oldest += 1
+            number += 1
         }
+        oldest = unresolved ?? number
     }
 }

@@ -164,7 +164,7 @@ extension RTPSession {
         for sequence in feedback.missing.prefix(Self.mostRepeats) {
             // Whoever asks a second time has waited a round trip longer: now it must arrive.
             let isUrgent = sender.hasRepeated(sequence)
-            let copies = repetition.count <= 1 ? 1 : min(4, repetition.count + (isUrgent ? 2 : 0))
+            let copies = repetition.count <= 1 ? repetition.count : min(4, repetition.count + (isUrgent ? 2 : 0))
             for copy in 0..<copies {
                 guard
                     let packet = sender.repeated(
