@@ -182,6 +182,18 @@ import Testing
         #expect(network.events.last == .signalingRecovered)
     }
 
+    @Test func `without a server find a new connection by themselves`() throws {
+        let network = ServerNetwork(transport: .tcp, configure: { $0.registration = nil }) { Self.respond($0) }
+        let call = call(network)
+        try #require(network.events.contains(.established))
+
+        network.loseConnection()
+        network.run(.seconds(5))
+
+        #expect(network.events.filter { $0 == .signalingLost || $0 == .signalingRecovered }.count == 2)
+        #expect(network.engine.snapshot(of: call)?.phase == .established)
+    }
+
     @Test func `follow to a new address of ours`() throws {
         let network = ServerNetwork { Self.respond($0) }
         network.start()

@@ -130,8 +130,8 @@ package struct SIPUserAgent: Sendable {
 
     /// Sessions whose latest message came or went along that connection.
     package func sessions(along target: TransportTarget) -> [SessionID] {
-        guard let connection = target.connection else { return [] }
-        return sessions.filter { $0.value.lastRoute?.target.connection == connection }.map(\.key)
+        guard target.connection != nil else { return [] }
+        return sessions.filter { $0.value.lastRoute?.target.isAffected(byFailureOf: target) == true }.map(\.key)
             .sorted { $0.number < $1.number }
     }
 
