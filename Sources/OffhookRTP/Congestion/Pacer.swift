@@ -8,7 +8,6 @@ package struct Pacer {
     package struct Entry {
         package var packet: PacketBuffer
         package var isRepeat: Bool
-        package var isProbe: Bool
     }
 
     private struct Queue {
@@ -55,8 +54,8 @@ package struct Pacer {
     package var queuedBytes: Int { repeats.bytes + media.bytes }
     package var isEmpty: Bool { repeats.count + media.count == 0 }
 
-    package mutating func append(_ packet: PacketBuffer, isRepeat: Bool = false, isProbe: Bool = false) {
-        let entry = Entry(packet: packet, isRepeat: isRepeat, isProbe: isProbe)
+    package mutating func append(_ packet: PacketBuffer, isRepeat: Bool = false) {
+        let entry = Entry(packet: packet, isRepeat: isRepeat)
         if isRepeat { repeats.append(entry) } else { media.append(entry) }
     }
 

@@ -117,7 +117,7 @@ package final class SendController {
         guard let entry = pacer.next(at: now) else { return nil }
         let size = entry.packet.count + Constants.overhead
         if session.canStamp(entry.packet) {
-            let number = log.record(size: size, isProbe: entry.isProbe, at: now)
+            let number = log.record(size: size, at: now)
             session.stamp(entry.packet, transportSequence: number, at: now)
         }
         sent.note(size: size, arrival: now.nanoseconds / 1000)

@@ -7,14 +7,11 @@ package struct PacketOutcome: Hashable, Sendable {
     package var sentAt: Instant
     /// On the far end's clock, in microseconds since an origin of its own; nil where the packet was lost.
     package var arrival: Int64?
-    /// Whether it went out as part of a probe.
-    package var isProbe: Bool
 
-    package init(size: Int, sentAt: Instant, arrival: Int64?, isProbe: Bool = false) {
+    package init(size: Int, sentAt: Instant, arrival: Int64?) {
         self.size = size
         self.sentAt = sentAt
         self.arrival = arrival
-        self.isProbe = isProbe
     }
 }
 
@@ -28,7 +25,6 @@ package final class TransportSendLog {
     private struct Slot {
         var number = -1
         var size: Int32 = 0
-        var isProbe = false
         var isMissing = false
         var isResolved = true
         var sentAt = Instant.zero
@@ -48,9 +44,9 @@ package final class TransportSendLog {
     package init() {}
 
     /// The number of the packet that goes out now.
-    package func record(size: Int, isProbe: Bool = false, at now: Instant) -> UInt16 {
+    package func record(size: Int, at now: Instant) -> UInt16 {
         ring[next] = Slot(
-            number: next, size: Int32(clamping: size), isProbe: isProbe, isMissing: false, isResolved: false,
+            number: next, size: Int32(clamping: size), isMissing: false, isResolved: false,
             sentAt: now)
         defer { next += 1 }
         oldest = max(oldest, next + 1 - ring.capacity)
@@ -74,7 +70,7 @@ package final class TransportSendLog {
                 ring[number].isResolved = true
                 newestArrived = max(newestArrived ?? slot.sentAt, slot.sentAt)
                 outcomes.append(
-                    PacketOutcome(size: Int(slot.size), sentAt: slot.sentAt, arrival: time, isProbe: slot.isProbe))
+                    PacketOutcome(size: Int(slot.size), sentAt: slot.sentAt, arrival: time))
             }
         }
         resolve(&outcomes)
@@ -101,7 +97,7 @@ package final class TransportSendLog {
                 if slot.isMissing {
                     outcomes.append(
                         PacketOutcome(
-                            size: Int(slot.size), sentAt: slot.sentAt, arrival: nil, isProbe: slot.isProbe))
+                            size: Int(slot.size), sentAt: slot.sentAt, arrival: nil))
                     ring[number].isResolved = true
                 } else if newestArrived - slot.sentAt > .seconds(1) {
                     ring[number].isResolved = true
