@@ -268,6 +268,19 @@ import Testing
         #expect(network.videoFrames[caller] == [frame, frame])
     }
 
+    @Test func `keys are there soon after the way is found, without a repeated hello`() throws {
+        var capabilities = MediaCapabilities()
+        capabilities.hasDTLS = true
+        capabilities.security = .dtls
+        capabilities.canBundle = true
+        let network = EngineNetwork(capabilities: capabilities, ice: ICESettings())
+        let (caller, answered, _) = network.connect(
+            offering: .sendReceive, answering: .sendReceive, settling: .milliseconds(300))
+        let callee = try #require(answered)
+        #expect(network.snapshots[caller]?.isSecure == true)
+        #expect(network.snapshots[callee]?.isSecure == true)
+    }
+
     @Test func `a far end without ICE is reached at its plain address`() throws {
         let network = EngineNetwork(ice: ICESettings(), onlyCallerDoesICE: true)
         let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)

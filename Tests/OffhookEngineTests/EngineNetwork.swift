@@ -192,7 +192,8 @@ final class EngineNetwork {
 
     /// Makes a call with this mode, and answers it with that one once it rings.
     func connect(
-        offering mode: VideoMode?, answering answer: VideoMode?, delaysOffer: Bool = false
+        offering mode: VideoMode?, answering answer: VideoMode?, delaysOffer: Bool = false,
+        settling: Duration = .seconds(20)
     ) -> (caller: CallHandle, callee: CallHandle?, start: CommandToken) {
         let caller = CallHandle(number: 7)
         step(.caller) { engine, now in
@@ -206,7 +207,7 @@ final class EngineNetwork {
         guard let callee = incoming.last else { return (caller, nil, start) }
         if let answer { perform(.setVideoMode(answer), on: callee, .callee) }
         perform(.accept, on: callee, .callee)
-        run(.seconds(20))
+        run(settling)
         return (caller, callee, start)
     }
 

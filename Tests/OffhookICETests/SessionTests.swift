@@ -150,6 +150,15 @@ import Testing
         try simulation.checkMedia()
     }
 
+    @Test func `all streams have the same credentials, as what is offered as a bundle becomes one`() {
+        var simulation = Simulation()
+        simulation.step(0) { agent, _, _ in
+            let first = agent.addStream()
+            let second = agent.addStream()
+            #expect(agent.localCredentials(of: first) == agent.localCredentials(of: second))
+        }
+    }
+
     // MARK: Restart (RFC 8445 §9)
 
     @Test func `a description with the same credentials restarts nothing`() throws {

@@ -51,6 +51,27 @@ import Testing
         #expect(again.media.map(\.mid) == ["0", "1"])
     }
 
+    /// Linphone 5.1.65 answers a bundle so: the group is there and its names are not, RTCP has no candidate, and video has
+    /// only the credentials of the session.
+    @Test func `an answer whose group names no line leaves each its transport, and ICE where there are candidates`()
+        throws
+    {
+        var ours = OfferAnswer(capabilities)
+        let credentials = ["a=ice-ufrag:c365f891", "a=ice-pwd:abcdefghijklmnopqrstuvwx"]
+        var wishes = MediaWishes.video()
+        wishes.audio?.ice = ICEDescription(userFragment: "locl", password: "abcdefghijklmnopqrstuv")
+        wishes.video?.ice = wishes.audio?.ice
+        _ = ours.makeOffer(wishes)
+        let answer = try peer(
+            "m=audio 30078 RTP/AVP 0\na=candidate:2 1 UDP 2130706303 198.51.100.20 30078 typ host",
+            "m=video 30178 RTP/AVP 96\na=rtpmap:96 VP8/90000", session: credentials + ["a=group:BUNDLE 0 1"])
+
+        #expect(ours.receiveAnswer(answer) == .accepted)
+        #expect(ours.media.map(\.transportIndex) == [0, 1])
+        #expect(ours.media.map(\.hasRTCPMux) == [true, false])
+        #expect(ours.media.map { $0.remoteICE != nil } == [true, false])
+    }
+
     @Test func `without the group in the answer nothing is shared`() throws {
         var (ours, theirs) = (OfferAnswer(capabilities), OfferAnswer())
 

@@ -86,6 +86,8 @@ public struct ConnectivityConfiguration: Sendable {
         case on
         /// As the lite side, for hosts with a public address.
         case lite
+        /// By TURN servers alone, so that the far end learns none of our addresses (RFC 8828 §5.2, mode 4).
+        case relay
     }
 
     /// A TURN server and how to log in there.

@@ -10,6 +10,7 @@ extension EngineHost {
         guard connectivity.ice != .off else { return nil }
         var settings = ICESettings()
         settings.isLite = connectivity.ice == .lite
+        settings.isRelayOnly = connectivity.ice == .relay
         for server in connectivity.stunServers {
             settings.stunServers += await endpoints(of: server, defaultPort: 3478)
         }

@@ -146,6 +146,7 @@ extension StreamStatistics {
         encryptionSuite = line.suiteName
         transport.local = figures.localAddress.map { Endpoint($0, line.localPort) }
         transport.remote = line.remote
+        transport.isRelayed = line.isRelayed
     }
 }
 

@@ -10,7 +10,10 @@ package struct CallFigures: Sendable {
         package var receiveCodecName: String?
         package var suiteName: String?
         package var localPort: UInt16 = 0
+        /// Where packets go: what ICE has chosen, else what was signalled or learned.
         package var remote: Endpoint?
+        /// Whether they go by a TURN server of ours.
+        package var isRelayed = false
     }
 
     package var audio: Line?

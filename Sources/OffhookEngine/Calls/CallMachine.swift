@@ -421,8 +421,8 @@ final class CallMachine {
 
     func figures(at now: Instant) -> CallFigures {
         var figures = CallFigures()
-        figures.audio = media.audio.map { CallFigures.Line($0, at: now) }
-        figures.video = media.video.map { CallFigures.Line($0, at: now) }
+        figures.audio = media.audio.map { CallFigures.Line($0, media.connectivity, at: now) }
+        figures.video = media.video.map { CallFigures.Line($0, media.connectivity, at: now) }
         figures.localAddress = localAddress
         if let startedAt, let answeredAt { figures.setupDuration = answeredAt - startedAt }
         figures.establishedAt = answeredAt
@@ -471,7 +471,7 @@ final class CallMachine {
 }
 
 extension CallFigures.Line {
-    fileprivate init(_ line: MediaLine, at now: Instant) {
+    fileprivate init(_ line: MediaLine, _ connectivity: CallConnectivity?, at now: Instant) {
         statistics = line.session.statistics(at: now)
         sendCodecName = line.negotiated?.sendCodecs.first?.name
         receiveCodecName =
@@ -479,7 +479,9 @@ extension CallFigures.Line {
             ?? line.negotiated?.receiveCodecs.first?.name
         suiteName = line.transport.suiteName
         localPort = line.transport.ports.rtpPort
-        remote = line.transport.remoteEndpoint
+        let way = connectivity?.remote(of: line.transport.ports)
+        remote = way?.endpoint ?? line.transport.remoteEndpoint
+        isRelayed = way?.isRelayed ?? false
     }
 }
 

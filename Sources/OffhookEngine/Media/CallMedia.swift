@@ -108,6 +108,7 @@ final class CallMedia {
         guard let first = users.first, connectivity?.receive(packet, on: socket, from: source, core: &core) != true
         else {
             core.pool.give(packet)
+            sendWaiting(core: &core)
             return
         }
         let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
@@ -201,6 +202,7 @@ final class CallMedia {
 
     func handleTimeout(core: inout EngineCore) {
         connectivity?.handleTimeout(core: &core)
+        sendWaiting(core: &core)
         for line in lines {
             if let deadline = line.transport.nextDeadline, deadline <= core.now {
                 line.transport.handle(timeoutAt: core.now)
@@ -325,16 +327,38 @@ final class CallMedia {
     private func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {
         switch outcome {
         case .send(let bytes, let isControl):
-            guard bytes.count <= PacketBuffer.capacity else { return }
-            let packet = core.pool.take()
-            packet.assign(bytes)
-            forward(packet, line.transport, isControl: isControl, core: &core)
+            sendHandshake(bytes, line.transport, isControl: isControl, core: &core)
         case .secured:
             events.append(.mediaSecured)
             // What was encoded before the keys were there went nowhere.
             if line.kind == .video, plan.video?.sends == true { core.output(.encodeKeyFrame(call, channel)) }
+        case .securityFailed(.timedOut) where line.kind == .video:
+            // No picture flows, in the clear least of all; the sound goes on.
+            core.output(.log("no keys for video: the far end does not answer the handshake", call))
         case .securityFailed(let error):
             events.append(.mediaSecurityFailed("\(error)"))
+        }
+    }
+
+    private func sendHandshake(
+        _ bytes: [UInt8], _ transport: MediaTransport, isControl: Bool, core: inout EngineCore
+    ) {
+        guard bytes.count <= PacketBuffer.capacity else { return }
+        if let connectivity, connectivity.governs(transport.ports), connectivity.remote(of: transport.ports) == nil {
+            return transport.keep(bytes, isControl: isControl)
+        }
+        let packet = core.pool.take()
+        packet.assign(bytes)
+        forward(packet, transport, isControl: isControl, core: &core)
+    }
+
+    /// Sends what of the handshakes has waited for a way, now that there may be one.
+    private func sendWaiting(core: inout EngineCore) {
+        for line in lines where line.transport === line.ownTransport && line.transport.hasWaiting {
+            guard connectivity?.remote(of: line.transport.ports) != nil else { continue }
+            for datagram in line.transport.takeWaiting() {
+                sendHandshake(datagram.bytes, line.transport, isControl: datagram.isControl, core: &core)
+            }
         }
     }
 

@@ -38,13 +38,27 @@ final class MediaLine {
 
     /// What a description says of our end.
     func localStream(address: IPAddress, ice: ICEDescription?) -> LocalStream {
-        LocalStream(
-            address: address, port: ownTransport.ports.rtpPort, rtcpPort: ownTransport.ports.rtcpPort, keys: keys,
-            ice: ice,
+        let standard = Self.defaultDestination(
+            Endpoint(address, ownTransport.ports.rtpPort), control: ownTransport.ports.rtcpPort, ice: ice)
+        return LocalStream(
+            address: standard.rtp.address, port: standard.rtp.port, rtcpPort: standard.rtcpPort, keys: keys, ice: ice,
             dtls: identity.map { DTLSDescription(fingerprints: [FingerprintAttribute($0.fingerprint())]) },
             ssrc: session.localSSRC.rawValue,
             retransmissionSSRC: kind == .video ? session.retransmissionSSRC.rawValue : nil,
             cname: session.configuration.canonicalName)
+    }
+
+    /// Where a far end without ICE is to send: to our own address, or, where only relays may be told of, to a relay's; the
+    /// default must be one of the candidates (RFC 8839 §4.2.1.2).
+    private static func defaultDestination(
+        _ host: Endpoint, control: UInt16, ice: ICEDescription?
+    ) -> (rtp: Endpoint, rtcpPort: UInt16) {
+        guard let ice, !ice.candidates.contains(where: { $0.kind == "host" }) else { return (host, control) }
+        func first(_ component: UInt16) -> Endpoint? {
+            ice.candidates.lazy.filter { $0.component == component }.compactMap(\.endpoint).first
+        }
+        guard let rtp = first(1) else { return (Endpoint(IPAddress(version4: 0), 9), 9) }
+        return (rtp, first(2)?.port ?? rtp.port)
     }
 
     /// Takes over what was agreed. Throws where it cannot be secured as agreed.

@@ -38,11 +38,15 @@ final class MediaTransport {
         var replayed = 0
     }
 
+    private static let waitingLimit = 8
+
     let ports: MediaPorts
     /// Whether RTP and RTCP share the first port (RFC 5761).
     private(set) var isMultiplexed = false
     private(set) var counters = Counters()
     private(set) var outcomes: [Outcome] = []
+    /// Datagrams of the handshake that came before there was a way to send them.
+    private var waiting: [(bytes: [UInt8], isControl: Bool)] = []
     private var security = Security.plain
     private var signalled: SRTPContext?
     private var rtpHandshake: DTLSComponent?
@@ -60,8 +64,11 @@ final class MediaTransport {
 
     var remoteEndpoint: Endpoint? { remote.current }
 
-    /// The suite that protects what is sent; nil while nothing is protected.
-    var suiteName: String? { rtpContext?.outboundKeys?.suite.sdesName }
+    /// The suite that protects what is sent, or did until the far end closed the association; nil while nothing was.
+    var suiteName: String? {
+        if case .dtls = security { return rtpHandshake?.context.outboundKeys?.suite.sdesName }
+        return rtpContext?.outboundKeys?.suite.sdesName
+    }
 
     /// Whether packets that are sent are protected.
     var isSecured: Bool {
@@ -145,6 +152,18 @@ final class MediaTransport {
         return outcomes
     }
 
+    /// Keeps a datagram of the handshake until ICE has found a way: its repetition would come half a second later.
+    func keep(_ bytes: [UInt8], isControl: Bool) {
+        if waiting.count < Self.waitingLimit { waiting.append((bytes, isControl)) }
+    }
+
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    func takeWaiting() -> [(bytes: [UInt8], isControl: Bool)] {
+        defer { waiting = [] }
+        return waiting
+    }
+
     // MARK: Time
 
     var nextDeadline: Instant? {
@@ -155,6 +174,8 @@ final class MediaTransport {
     func handle(timeoutAt now: Instant) {
         for component in handshakes {
             guard let deadline = component.nextDeadline, deadline <= now else { continue }
+            // What is repeated now need not be sent twice.
+            waiting.removeAll { $0.isControl == (component === rtcpHandshake) }
             component.handle(timeoutAt: now, outcomes: &handshakeOutcomes)
             takeHandshake(component)
         }

@@ -50,9 +50,13 @@ package struct ICEAgent: Sendable {
     // MARK: What is used
 
     /// Adds a data stream; `components` is `[1]` with rtcp-mux, `[1, 2]` without.
+    ///
+    /// All streams have the same credentials: streams that are offered as a bundle become one, and Janus, which knows
+    /// nothing but bundles, takes what the last line says for all.
     package mutating func addStream(components: [UInt16] = [ICEComponentID.rtp]) -> ICEStreamID {
         let id = ICEStreamID(number())
-        streams.append(ICEStream(id: id, components: components, local: ICECredentials(random: &random)))
+        let local = streams.last?.local ?? ICECredentials(random: &random)
+        streams.append(ICEStream(id: id, components: components, local: local))
         return id
     }
 

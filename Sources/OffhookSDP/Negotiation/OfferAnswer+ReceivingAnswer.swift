@@ -77,7 +77,7 @@ extension OfferAnswer {
         ).offered(local)
         guard !match.codecs.isEmpty else { return .failure(Refusal(reason: .noCommonCodec)) }
         var agreed = local
-        agreed.hasRTCPMux = local.hasRTCPMux && peer.hasRTCPMux
+        agreed.hasRTCPMux = local.hasRTCPMux && (peer.hasRTCPMux || peer.isMuxedByCandidates)
         agreed.hasReducedSizeRTCP = local.hasReducedSizeRTCP && peer.media.hasReducedSizeRTCP
         agreed.direction = local.direction.intersection(peer.direction.mirrored)
         if let first = match.codecs.first {

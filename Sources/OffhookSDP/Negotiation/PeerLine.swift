@@ -33,10 +33,13 @@ struct PeerLine: Sendable {
         isBundleOnly = media.port == 0 && media.isBundleOnly && bundle != nil
         isOff = media.port == 0 && !isBundleOnly
         transportIndex = isOff ? index : bundle?.first ?? index
-        transport = description.media[transportIndex]
+        let transport = description.media[transportIndex]
+        self.transport = transport
         hasRTCPMux = media.hasRTCPMux || transport.hasRTCPMux
         connection = description.connection(of: transport)
-        ice = description.ice(of: transport)
+        let ice = description.ice(of: transport)
+        let hasAddress = connection?.ipAddress?.isUnspecified == false && transport.port > 9
+        self.ice = hasAddress && ice?.isWithoutWay == true ? nil : ice
         dtls = description.dtls(of: transport)
         let stated = description.direction(of: media)
         // The hold of RFC 2543. With ICE the address is a filler until candidates have come (RFC 8840 §4.1.1).
@@ -56,6 +59,14 @@ struct PeerLine: Sendable {
         if isMuxed { return rtpDestination }
         if let rtcp = transport.rtcp { return Self.destination(rtcp.connection ?? connection, rtcp.port) }
         return transport.port == .max ? .none : Self.destination(connection, transport.port + 1)
+    }
+
+    /// Whether an answer without `rtcp-mux` means it all the same: it has candidates, none of them for RTCP.
+    ///
+    /// Linphone 5 answers so where it is offered a bundle.
+    var isMuxedByCandidates: Bool {
+        guard let ice, !ice.candidates.isEmpty, !ice.isLite else { return false }
+        return ice.candidates.allSatisfy { $0.component == 1 }
     }
 
     /// Whether an address of the line is no candidate: somebody on the way has put in its own (RFC 8839 §4.2.5).
@@ -92,6 +103,13 @@ struct PeerLine: Sendable {
 
     private static func canSend(version4: Bool, _ capabilities: MediaCapabilities) -> Bool {
         version4 ? capabilities.canSendVersion4 : capabilities.canSendVersion6
+    }
+}
+
+extension ICEDescription {
+    /// Whether it has no candidate and none will trickle in: credentials of the session that this line makes no use of.
+    fileprivate var isWithoutWay: Bool {
+        candidates.isEmpty && !isLite && !options.contains("trickle")
     }
 }
 

@@ -63,7 +63,7 @@ class Baresip(Process):
     least_pictures = 10
     sends_while_holding = False
 
-    def __init__(self, lab, video=False, srtp=False, codec="opus", server=None, domain=None):
+    def __init__(self, lab, video=False, srtp=False, codec="opus", server=None, domain=None, dtls=False, ice=False):
         folder = lab.path("baresip")
         os.makedirs(folder)
         self.folder = folder
@@ -78,8 +78,14 @@ class Baresip(Process):
                 domain, server) + "audio_codecs=" + CODECS[codec]
         if video:
             account += ";video_codecs=VP8"
-        if srtp:
-            account += ";mediaenc=srtp-mand"
+        if srtp or dtls:
+            account += ";mediaenc=" + ("dtls_srtp" if dtls else "srtp-mand")
+        if dtls:
+            loaded.append("dtls_srtp")
+        if ice:
+            loaded += ["stun", "turn", "ice"]
+            account += ";medianat=ice"
+            lab.add_second_address()
         self.put("config", CONFIGURATION.format(
             tone=self.tone, clip=lab.medium("bars.avi"), modules=modules, folder=folder,
             loaded="\n".join("module %s.so" % name for name in loaded)))

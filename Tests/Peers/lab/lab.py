@@ -1,6 +1,7 @@
 """What one case works with."""
 
 import os
+import subprocess
 import time
 
 
@@ -55,6 +56,13 @@ class Lab:
 
     def note(self, words):
         self.notes.append(words)
+
+    def add_second_address(self):
+        """127.0.0.2 on an interface that is not loopback: baresip's and linphone's ICE leave 127.0.0.1 out."""
+        for command in ("link add ice0 type veth peer name ice1", "link set ice0 addrgenmode none",
+                        "link set ice1 addrgenmode none", "addr add 127.0.0.2/32 dev ice0", "link set ice0 up",
+                        "link set ice1 up"):
+            subprocess.run(["ip", *command.split()], check=True)
 
     def stop(self):
         for process in reversed(self.processes):

@@ -29,7 +29,7 @@ sdp_200_ack={late}
 audio_rtp_port=30078
 video_rtp_port=30178
 [net]
-firewall_policy=0
+firewall_policy={firewall}
 mtu=1300
 [video]
 enabled={video}
@@ -83,7 +83,7 @@ class Linphone(Process):
     sends_while_holding = True
 
     def __init__(self, lab, video=False, srtp=False, codec="opus", offers_video=None, accepts_video=None, late_offer=False,
-                 server=None, domain=None):
+                 server=None, domain=None, dtls=False, ice=False):
         folder = lab.path("linphone")
         for name in (".local/share/linphone", ".config/linphone", ".linphone-usr-crt"):
             os.makedirs(os.path.join(folder, name))
@@ -92,9 +92,12 @@ class Linphone(Process):
         number = {False: 0, True: 1}
         offers_video = video if offers_video is None else offers_video
         accepts_video = video if accepts_video is None else accepts_video
+        if ice:
+            lab.add_second_address()
         with open(os.path.join(folder, "rc"), "w") as file:
             file.write(CONFIGURATION.format(
-                encryption="srtp" if srtp else "none", mandatory=number[srtp], late=number[late_offer],
+                encryption="dtls" if dtls else "srtp" if srtp else "none", mandatory=number[srtp or dtls],
+                late=number[late_offer], firewall=3 if ice else 0,
                 video=number[video], offers=number[offers_video], accepts=number[accepts_video]))
             if server:
                 file.write(ACCOUNT.format(server=server, domain=domain))

@@ -76,6 +76,12 @@ class Offhook(Process):
         return longest
 
     @property
+    def trace(self):
+        """The messages."""
+        with open(self.lab.path(self.name + ".sip"), errors="replace") as file:
+            return file.read()
+
+    @property
     def channels(self):
         """The newest list of video channels."""
         lists = self.named("didUpdateVideoChannels")

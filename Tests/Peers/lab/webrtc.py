@@ -22,8 +22,8 @@ class WebRTCPeer(Process):
     def __init__(self, lab, kind, video=False, turn=None):
         if not os.path.exists(PYTHON):
             lab.skip("there is no Python with aiortc and websockets")
-        if kind == "chromium" and not shutil.which("chromium"):
-            lab.skip("there is no chromium")
+        if kind != "aiortc" and not shutil.which(kind):
+            lab.skip("there is no " + kind)
         self.kind = kind
         self.folder = lab.path(kind)
         os.makedirs(self.folder)

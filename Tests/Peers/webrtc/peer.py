@@ -33,6 +33,8 @@ class Peer:
     def __init__(self, kind, folder, media, port, video, turn):
         if kind == "aiortc":
             from aiortc_peer import AiortcPeer as End
+        elif kind == "janus":
+            from janus_peer import JanusPeer as End
         else:
             from chromium_peer import ChromiumPeer as End
         servers = {"urls": turn, "username": "alice", "credential": "secret"} if turn else None
@@ -65,8 +67,12 @@ class Peer:
     async def answer(self):
         message = await self.agent.incoming()
         begin = time.monotonic()
-        answer = await self.end.answer(keep(self.folder, "offer", message.body))
-        await self.agent.accept(message, keep(self.folder, "answer", answer))
+        try:
+            answer = await self.end.answer(keep(self.folder, "offer", message.body))
+            await self.agent.accept(message, keep(self.folder, "answer", answer))
+        except Exception as error:
+            self.agent.answer(message, 500, "Server Internal Error")
+            return tell("failed", reason="answer: %s" % (str(error) or type(error).__name__))
         await self.up(begin)
 
     async def call(self, address):

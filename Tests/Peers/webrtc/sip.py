@@ -69,7 +69,7 @@ class SIPAgent:
                 length = re.search(rb"(?im)^(?:content-length|l)\s*:\s*(\d+)", head)
                 body = await reader.readexactly(int(length[1])) if length else b""
                 self.take((head + body).decode(errors="replace").lstrip("\r\n"), lambda text: writer.write(text.encode()))
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
 
     def take(self, text, reply):

@@ -91,7 +91,7 @@ enum OptionTable {
             options.security = SRTPPolicy(rawValue: text)
             return options.security != nil
         },
-        .value("--ice", "off|on|lite", "ICE (off)") { options, text in
+        .value("--ice", "off|on|lite|relay", "ICE (off)") { options, text in
             options.ice = ConnectivityConfiguration.ICEPolicy(rawValue: text)
             return options.ice != nil
         },

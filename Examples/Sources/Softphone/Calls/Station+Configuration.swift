@@ -51,6 +51,14 @@ extension UserConfiguration {
         }
         if let proxy = options.outboundProxy { outboundProxy = proxy }
         if let expires = options.expires { registrationInterval = expires }
+        if !options.relayServers.isEmpty, let credentials, let password {
+            var connectivity = ClientConfiguration(options).connectivity
+            connectivity.relayServers = options.relayServers.map { uri in
+                ConnectivityConfiguration.RelayServer(
+                    uri: uri, username: credentials.authenticationName, password: password)
+            }
+            self.connectivity = connectivity
+        }
     }
 
     private static func word(for transport: SignalingTransport) -> String {
