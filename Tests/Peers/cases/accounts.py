@@ -14,6 +14,10 @@ from . import calls
 from .registry import add
 
 
+# Pictures small enough for a machine that has other work.
+SMALL = ["--camera", "pattern:320x180@15"]
+
+
 def account(server, user, transport="udp", password=None, address="127.0.0.1"):
     """The options of a program that registers as that user."""
     variable = "PASSWORD_" + user.upper()
@@ -33,10 +37,10 @@ def call_through(transport, other=None, **settings):
     """Two accounts of ours call each other through the proxy, with pictures."""
     def body(lab):
         server = Kamailio(lab, **settings)
-        callee = Offhook.answering(lab, "--calls", "1", "--video", "auto", *account(server, "bob", other or transport),
+        callee = Offhook.answering(lab, "--calls", "1", "--video", "auto", *SMALL, *account(server, "bob", other or transport),
                                    name="bob", port=5062)
         lab.need(wait_for(lambda: server.contacts("bob"), 5), "bob is not registered")
-        caller = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--video", "sendrecv", "--duration", "4",
+        caller = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--video", "sendrecv", "--duration", "6", *SMALL,
                                  *account(server, "alice", transport), name="alice")
         caller.need_event("callDidEstablish", 20)
         lab.check(states(caller)[:2] == ["registering", "registered"], "the registration went %s" % states(caller))
