@@ -88,7 +88,7 @@ int bare_endpoint_run(
     settings.g_h = (unsigned)height;
     settings.g_timebase.num = 1;
     settings.g_timebase.den = 90000;
-    settings.g_threads = sysconf(_SC_NPROCESSORS_ONLN) >= 2 ? 2 : 1;
+    settings.g_threads = sysconf(_SC_NPROCESSORS_ONLN) >= 3 ? 2 : 1;
     settings.g_error_resilient = VPX_ERROR_RESILIENT_DEFAULT;
     settings.g_lag_in_frames = 0;
     settings.rc_end_usage = VPX_CBR;

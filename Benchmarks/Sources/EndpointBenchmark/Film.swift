@@ -64,7 +64,8 @@ final class FilmCapturer: VideoCapturer {
     private let film: Film
     private let sink = Lock<(any VideoSink)?>(nil)
     private let queue = DispatchQueue(label: "film")
-    private let timer: any DispatchSourceTimer
+    /// Set once, in `init`; a source may be cancelled from any thread (libdispatch), which its type does not say.
+    private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
     init(_ film: Film) {
         self.film = film
@@ -77,7 +78,7 @@ final class FilmCapturer: VideoCapturer {
                 return number % film.frames.count
             }
             var frame = film.frames[index]
-            frame.captureTime = MonotonicClock.now
+            frame.captureTime = .now
             target.handleVideoFrame(frame)
         }
         timer.schedule(deadline: .now(), repeating: .nanoseconds(33_333_333), leeway: .nanoseconds(0))

@@ -10,11 +10,12 @@ final class SRTPSession {
     /// Packets that may be late and still be told from replays; a burst of a key frame is some hundreds.
     private static let replayWindow: UInt = 1024
 
-    /// The library's process-wide start, done once however many threads ask for it.
-    private static let isLibraryStarted = srtp_init() == srtp_err_status_ok
+    /// The library's process-wide start, done once however many threads ask for it. Where other code of the process has
+    /// started it already the library answers with an error and works all the same, so `srtp_create` is what tells.
+    private static let libraryStart = srtp_init()
 
     init(keys: SRTPKeys, direction: srtp_ssrc_type_t) throws(SRTPError) {
-        guard Self.isLibraryStarted else { throw .unavailable }
+        _ = Self.libraryStart
         var policy = srtp_policy_t()
         keys.suite.setPolicies(rtp: &policy.rtp, rtcp: &policy.rtcp)
         policy.ssrc.type = direction
