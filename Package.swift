@@ -34,6 +34,8 @@ let package = Package(
     targets: [
         // Shims: module maps and inline wrappers, no logic.
         .target(name: "CLinux", path: "Sources/Shims/CLinux"),
+        // Loaded at first use, so that programs without windows run where it is not installed.
+        .target(name: "CSDL", path: "Sources/Shims/CSDL"),
         shim("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
         shim("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
         shim("COpus", package: "libopus-dev"),
@@ -70,7 +72,7 @@ let package = Package(
         library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV", "CSpeexDSP"]),
         library(
             "OffhookDevices",
-            ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2"]),
+            ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL"]),
 
         // Public: what apps see.
         library(

@@ -2,7 +2,7 @@
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of trouble.
     public struct Code: Hashable, Sendable {
-        private enum Base: Hashable { case cannotOpen, cannotWrite, diskFull, notUnderstood }
+        private enum Base: Hashable { case cannotOpen, cannotWrite, diskFull, notUnderstood, libraryMissing, noDisplay }
         private let base: Base
         private init(_ base: Base) { self.base = base }
 
@@ -14,6 +14,10 @@ public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let diskFull = Code(.diskFull)
         /// The content is not of a kind that can be read here.
         public static let notUnderstood = Code(.notUnderstood)
+        /// A library that is loaded when it is needed is not installed.
+        public static let libraryMissing = Code(.libraryMissing)
+        /// There is no display to show or take pictures on, or it cannot do what is asked of it.
+        public static let noDisplay = Code(.noDisplay)
     }
 
     /// The kind of trouble.

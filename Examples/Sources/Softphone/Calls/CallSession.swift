@@ -172,6 +172,9 @@ import Offhook
         let video = station.user.mediaServices.videoInterface
         for channel in channels {
             let receives = channel.isEnabled && channel.negotiatedDirection.receives
+            if receives, let pictures = outputs.pictures as? CallPictures {
+                station.screen?.bringToFront(pictures, title: call.remoteDisplayName ?? call.remoteAddress)
+            }
             let sends = channel.isEnabled && channel.negotiatedDirection.sends
             video.remoteVideoSource(for: channel.id)?.setVideoSink(receives ? outputs.pictures : nil)
             video.setEncodedVideoSink(receives ? outputs.codedPictures : nil, for: channel.id)
@@ -198,6 +201,7 @@ import Offhook
             video.remoteVideoSource(for: channel.id)?.setVideoSink(nil)
             video.setEncodedVideoSink(nil, for: channel.id)
         }
+        if let pictures = outputs.pictures as? CallPictures { station.screen?.remove(pictures) }
     }
 
     /// Completes the files and takes the last figures; returns what the call amounted to.

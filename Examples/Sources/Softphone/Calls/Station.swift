@@ -7,6 +7,8 @@ import Offhook
     let events: EventWriter?
     let terminal: Terminal
     let camera: CameraFeed
+    /// Where a person sees pictures; nil where they go to files, or nowhere.
+    let screen: PictureScreen?
     private(set) var user: User
     private var client: Client
     private let microphone: any AudioCapturer
@@ -47,12 +49,15 @@ import Offhook
         events = options.writesEvents ? EventWriter() : nil
         terminal = Terminal(isSilent: options.writesEvents)
         camera = try CameraFeed(choice: options.camera)
+        screen = try PictureScreen(options.display)
         microphone = try Microphone.capturer(for: options.microphone)
-        firstOutputs = try CallOutputs(display: options.display, speaker: options.speaker, number: 1)
+        firstOutputs = try CallOutputs(
+            display: options.display, speaker: options.speaker, screen: screen, number: 1)
         statisticsFile = try options.statisticsFile.map { try LineFile(path: $0) }
         traceFile = try options.traceFile.map { try TraceFile(path: $0) }
         (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
         prepareUser()
+        camera.setPreview(screen?.selfViewSink) { [screen] in screen?.clearSelfView() }
         if terminal.isInteractive {
             askAboutVideo = { [terminal] _, _ in
                 terminal.say("Type y to send and receive, r to receive only, n for neither, and Enter.")
@@ -111,6 +116,7 @@ import Offhook
         await user.stop()
         await client.shutdown()
         camera.close()
+        screen?.close()
         statisticsFile?.close()
         traceFile?.close()
         for trouble in [statisticsFile?.error, traceFile?.error] {
@@ -126,7 +132,8 @@ import Offhook
         callCount += 1
         defer { firstOutputs = nil }
         if let firstOutputs { return firstOutputs }
-        return try CallOutputs(display: options.display, speaker: options.speaker, number: callCount)
+        return try CallOutputs(
+            display: options.display, speaker: options.speaker, screen: screen, number: callCount)
     }
 
     func add(_ session: CallSession) {

@@ -5,6 +5,8 @@ import Offhook
     private let station: Station
     private let interruption: Interruption
     private let isDone: (Station) -> Bool
+    /// A person closed the window, which is how they leave.
+    private var isLeft = false
     private var continuation: CheckedContinuation<Void, Never>?
 
     /// How long the far end may take to agree that calls are over, once interrupted.
@@ -26,6 +28,11 @@ import Offhook
             }
             resumeIfDone()
         }
+        station.screen?.onClose = { [self] in
+            for session in station.sessions.values { session.call.end() }
+            isLeft = true
+            resumeIfDone()
+        }
         await withCheckedContinuation { continuation in
             self.continuation = continuation
             resumeIfDone()
@@ -39,7 +46,9 @@ import Offhook
     }
 
     private func resumeIfDone() {
-        let isOver = isDone(station) || (interruption.hasCome && station.sessions.isEmpty && !station.isFinishing)
+        let isOver =
+            isDone(station)
+            || ((interruption.hasCome || isLeft) && station.sessions.isEmpty && !station.isFinishing)
         if isOver {
             resume()
         } else if !station.isFinishing {

@@ -10,16 +10,17 @@ import Offhook
     /// Takes sound; nil where nobody wants it.
     let sound: (any AudioSink)?
 
-    /// Creates the files.
+    /// Creates the files, and takes a place on the screen where there is one.
     ///
     /// - Parameter number: which call it is, counted from 1. The second writes to `FILE-2.png` where the first wrote to
     ///   `FILE.png`, so that no call overwrites another's.
-    init(display: DisplayChoice, speaker: SpeakerChoice, number: Int) throws(FileFailure) {
+    init(
+        display: DisplayChoice, speaker: SpeakerChoice, screen: PictureScreen?, number: Int
+    ) throws(FileFailure) {
         do {
             switch display {
             case .none: (pictures, codedPictures) = (nil, nil)
-            case .window:
-                throw FileFailure("this build has no window; type --display FILE.png, FILE.y4m or FILE.ivf")
+            case .window: (pictures, codedPictures) = (screen?.makeSink(), nil)
             case .file(let path):
                 (pictures, codedPictures) = (try FileRenderer(path: Self.path(path, number)), nil)
             case .codedFile(let path):

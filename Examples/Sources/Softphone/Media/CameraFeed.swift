@@ -6,6 +6,7 @@ import Offhook
     private var capturer: (any VideoCapturer)?
     private var sinks: [VideoChannel.ID: any VideoSink] = [:]
     private let splitter = VideoSplitter()
+    private var preview: (sink: any VideoSink, clear: () -> Void)?
 
     /// Finds the camera or opens the file, and takes no picture yet.
     init(choice: CameraChoice) throws(FileFailure) {
@@ -15,6 +16,11 @@ import Offhook
 
     /// Whether there is anything to send.
     var hasPictures: Bool { capturer != nil }
+
+    /// Shows what is sent to a person too, while anything is sent; `clear` is called when nothing is any more.
+    func setPreview(_ sink: (any VideoSink)?, clear: @escaping () -> Void) {
+        preview = sink.map { ($0, clear) }
+    }
 
     /// Sends pictures to a video line from now on.
     func add(_ sink: any VideoSink, for channel: VideoChannel.ID) async throws(FileFailure) {
@@ -46,10 +52,14 @@ import Offhook
     func close() {
         capturer?.setVideoSink(nil)
         (capturer as? V4L2Capturer)?.stop()
+        guard let preview else { return }
+        splitter.remove(preview.sink)
+        preview.clear()
     }
 
     private func open() async throws(FileFailure) {
         guard let capturer else { return }
+        if let preview { splitter.add(preview.sink) }
         capturer.setVideoSink(splitter)
         guard let camera = capturer as? V4L2Capturer, case .v4l2(let device, _) = choice else { return }
         do {

@@ -13,6 +13,8 @@ import Offhook
             "Ready as \(station.user.configuration.address)\(phone.places). Press ? for help, q to quit.")
         let keys = Keyboard.keys()
         interruption.onInterrupt { phone.finish() }
+        station.screen?.onClose = { phone.finish() }
+        station.screen?.onKey = { key in Task { await phone.press(key) } }
         phone.reading = Task {
             for await key in keys { await phone.press(key) }
             phone.finish()
