@@ -36,6 +36,8 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/Shims/CLinux"),
         // Loaded at first use, so that programs without windows run where it is not installed.
         .target(name: "CSDL", path: "Sources/Shims/CSDL"),
+        // Not linked: libpulse is loaded where a program uses it, and needs only its headers here.
+        .target(name: "CPulse", path: "Sources/Shims/CPulse"),
         shim("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
         shim("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
         shim("COpus", package: "libopus-dev"),
@@ -72,7 +74,9 @@ let package = Package(
         library("OffhookCodecs", ["OffhookBasics", "OffhookMedia", "CVPX", "COpus", "CYUV", "CSpeexDSP"]),
         library(
             "OffhookDevices",
-            ["OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL"]),
+            [
+                "OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL", "CPulse",
+            ]),
 
         // Public: what apps see.
         library(

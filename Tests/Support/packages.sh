@@ -4,7 +4,7 @@
 # What the package is built with: the development files of its C libraries.
 build_packages=(
   pkg-config libsrtp2-dev libvpx-dev libopus-dev libssl-dev libyuv-dev libspeexdsp-dev libpng-dev libturbojpeg0-dev zlib1g-dev
-  libc-ares-dev libwslay-dev libsdl2-dev
+  libc-ares-dev libwslay-dev libsdl2-dev libpulse-dev
 )
 
 need_packages() {

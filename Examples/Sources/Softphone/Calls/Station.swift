@@ -11,7 +11,7 @@ import Offhook
     let screen: PictureScreen?
     private(set) var user: User
     private var client: Client
-    private let microphone: any AudioCapturer
+    private let sound: Sound
     private let statisticsFile: LineFile?
     private let traceFile: TraceFile?
     /// The first call's files are made at once, so that a wrong name is told before anybody is called.
@@ -50,7 +50,7 @@ import Offhook
         terminal = Terminal(isSilent: options.writesEvents)
         camera = try CameraFeed(choice: options.camera)
         screen = try PictureScreen(options.display)
-        microphone = try Microphone.capturer(for: options.microphone)
+        sound = try Sound(options: options)
         firstOutputs = try CallOutputs(
             display: options.display, speaker: options.speaker, screen: screen, number: 1)
         statisticsFile = try options.statisticsFile.map { try LineFile(path: $0) }
@@ -58,6 +58,10 @@ import Offhook
         (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
         prepareUser()
         camera.setPreview(screen?.selfViewSink) { [screen] in screen?.clearSelfView() }
+        sound.tell = { [events, terminal] words, event, members in
+            events?.write(event, members)
+            terminal.say(words)
+        }
         if terminal.isInteractive {
             askAboutVideo = { [terminal] _, _ in
                 terminal.say("Type y to send and receive, r to receive only, n for neither, and Enter.")
@@ -83,13 +87,14 @@ import Offhook
     private func prepareUser() {
         user.delegate = self
         user.callService.delegate = self
-        user.mediaServices.audioInterface.setMicrophone(microphone)
+        sound.connect(to: user.mediaServices.audioInterface)
     }
 
     /// Listens and, where asked, registers.
     ///
     /// - Parameter mayMove: takes any free port where the usual one is taken, as one who only calls can.
     func start(mayMove: Bool) async throws {
+        try await sound.checkNames()
         guard let trouble = try await portTrouble() else { return }
         guard mayMove, options.port == nil else { throw trouble }
         Terminal.complain("port 5060 is taken, so a free one is used; choose with --bind ADDRESS:PORT")
@@ -115,6 +120,7 @@ import Offhook
         for session in sessions.values { session.call.end() }
         await user.stop()
         await client.shutdown()
+        sound.close()
         camera.close()
         screen?.close()
         statisticsFile?.close()

@@ -2,10 +2,13 @@ import Offhook
 
 /// `offhook devices`
 enum DevicesCommand {
-    static func run(asJSON: Bool) -> ExitStatus {
+    static func run(asJSON: Bool) async -> ExitStatus {
         let cameras = V4L2Capturer.availableCameras()
+        var devices = AudioDevices()
+        var trouble: SoundError?
+        do { devices = try await SoundServer.standard.devices() } catch { trouble = error }
         if asJSON {
-            print(json(cameras).line)
+            print(json(cameras, devices, trouble).line)
             return .success
         }
         print(cameras.isEmpty ? "Cameras: none. The moving test picture is always there: --camera pattern" : "Cameras:")
@@ -17,12 +20,23 @@ enum DevicesCommand {
                 print("      \(format.pixelFormat) \(format.size)\(rates.isEmpty ? "" : " at \(rates)")")
             }
         }
-        print("Microphones: tone, silence, FILE.wav")
-        print("Speakers: none, FILE.wav")
+        if let trouble { print(trouble) }
+        show("Microphones", devices.microphones, others: "tone, silence, FILE.wav")
+        show("Speakers", devices.speakers, others: "none, FILE.wav")
         return .success
     }
 
-    static func json(_ cameras: [CameraDevice]) -> JSONValue {
+    private static func show(_ title: String, _ devices: [AudioDevice], others: String) {
+        print("\(title):\(devices.isEmpty ? " none of the sound server." : "") There are always \(others).")
+        for device in devices {
+            let marks = [device.isDefault ? ", the default" : "", device.isMuted ? ", muted" : ""].joined()
+            print("  pulse:\(device.id)  \(device.name)\(marks)")
+        }
+    }
+
+    static func json(
+        _ cameras: [CameraDevice], _ devices: AudioDevices = AudioDevices(), _ trouble: SoundError? = nil
+    ) -> JSONValue {
         .object([
             "cameras": .list(
                 cameras.map { camera in
@@ -39,8 +53,17 @@ enum DevicesCommand {
                             }),
                     ])
                 }),
-            "microphones": .list(["tone", "silence"]),
-            "speakers": .list([]),
+            "microphones": .list(devices.microphones.map(json)),
+            "speakers": .list(devices.speakers.map(json)),
+            "soundTrouble": JSONValue(trouble?.reason),
+        ])
+    }
+
+    private static func json(_ device: AudioDevice) -> JSONValue {
+        .object([
+            "id": .text(device.id), "name": .text(device.name), "default": .boolean(device.isDefault),
+            "monitor": .boolean(device.isMonitor), "muted": .boolean(device.isMuted), "volume": .number(device.volume),
+            "bus": JSONValue(device.bus), "formFactor": JSONValue(device.formFactor),
         ])
     }
 }

@@ -11,7 +11,7 @@ package enum Program {
                 return .success
             case .call(let address, let options): return try await CallCommand.run(address, options)
             case .answer(let options): return try await AnswerCommand.run(options)
-            case .devices(let asJSON): return DevicesCommand.run(asJSON: asJSON)
+            case .devices(let asJSON): return await DevicesCommand.run(asJSON: asJSON)
             case .demo(let options): return try await DemoCommand.run(options)
             case .phone(let options): return try await PhoneCommand.run(options)
             case .report(let path): return try ReportCommand.run(path)

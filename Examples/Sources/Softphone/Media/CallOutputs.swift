@@ -27,9 +27,8 @@ import Offhook
                 (pictures, codedPictures) = (nil, IVFSink(try IVFWriter(path: Self.path(path, number))))
             }
             switch speaker {
-            case .none: sound = nil
-            case .pulse:
-                throw FileFailure("this build has no PulseAudio speaker; type --speaker none or FILE.wav")
+            // All calls share the speaker of the sound server.
+            case .none, .pulse: sound = nil
             case .file(let path): sound = try WAVRecorder(path: Self.path(path, number))
             }
         } catch let error as DeviceError {
