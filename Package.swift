@@ -75,7 +75,8 @@ let package = Package(
         library(
             "OffhookDevices",
             [
-                "OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL", "CPulse",
+                "OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL",
+                "CPulse",
             ]),
 
         // Public: what apps see.

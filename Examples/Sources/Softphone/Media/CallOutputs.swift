@@ -31,12 +31,8 @@ import Offhook
             case .none, .pulse: sound = nil
             case .file(let path): sound = try WAVRecorder(path: Self.path(path, number))
             }
-        } catch let error as DeviceError {
-            throw FileFailure(error.reason)
-        } catch let error as FileFailure {
-            throw error
         } catch {
-            throw FileFailure("\(error)")
+            throw FileFailure(error.reason)
         }
     }
 
