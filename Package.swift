@@ -100,7 +100,9 @@ let package = Package(
             "OffhookICETests", ["OffhookICE", "OffhookBasics", "OffhookCrypto"], resources: [.copy("Fixtures")]),
         tests("OffhookRTPTests", ["OffhookRTP", "OffhookBasics"], resources: [.copy("Fixtures")]),
         tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
-        tests("OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"]),
+        tests(
+            "OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"],
+            resources: [.copy("Fixtures")]),
         tests("OffhookIOTests", ["OffhookIO", "OffhookBasics", "COpenSSL"]),
         tests(
             "OffhookCodecsTests", ["OffhookCodecs", "OffhookMedia", "OffhookBasics", "OffhookCrypto"],

@@ -21,6 +21,8 @@ package enum CallCommand: Sendable {
     case restartICE
     case transfer(to: NameAddress)
     case transferTo(CallHandle)
+    /// Lets the far ends of both calls hear each other.
+    case join(CallHandle)
 }
 
 extension CallEngine {
@@ -46,6 +48,8 @@ extension CallEngine {
         }
         if case .transferTo(let other) = command {
             call.transfer(to: calls[other], token: token, core: &core)
+        } else if case .join(let other) = command {
+            call.join(calls[other], token: token, core: &core)
         } else {
             call.perform(command, token: token, core: &core)
         }

@@ -240,8 +240,8 @@ package struct CallEngine {
             call.handle(event, core: &core)
             core.touched.insert(handle)
         case .outOfDialogRequest(_, let transaction, _):
-            // Messages and the like have no taker here yet (RFC 3261 §21.4.6 would want 405, but the method is known).
-            core.userAgent.respond(to: transaction, status: 501, at: core.now, actions: &core.actions)
+            // The configuration accepts none, so that the user agent refuses them by itself.
+            core.userAgent.respond(to: transaction, status: 405, at: core.now, actions: &core.actions)
         case .requestEvent(let request, let event):
             receive(event, of: request)
         }

@@ -19,6 +19,8 @@ package enum EngineOutput {
     case incomingCall(CallHandle, AccountHandle, CallSnapshot)
     /// The engine makes a call by itself, as after a transfer: make it known, under this handle.
     case outgoingCall(CallHandle, AccountHandle, CallSnapshot)
+    /// The far ends of both calls are to hear each other.
+    case joined(CallHandle, CallHandle)
     /// News of a call, with what can be told of it now.
     case news(CallHandle, CallEvent, CallSnapshot)
     /// A command is over.

@@ -146,7 +146,7 @@ final class EngineNetwork {
         case .encodeKeyFrame(let call, _):
             keyFramesWanted[call, default: 0] += 1
         case .playAudio, .targetVideo, .expectAudioLoss, .finalStatistics, .requestEvent, .log, .sendKeepAlive,
-            .registration, .credentialsNeeded, .outgoingCall:
+            .registration, .credentialsNeeded, .outgoingCall, .joined:
             break
         }
     }

@@ -38,6 +38,8 @@ final class ServerNetwork {
     private(set) var signsOfLife: [(bytes: [UInt8], at: Instant)] = []
     private(set) var questions: [String] = []
     private(set) var incoming: [CallHandle] = []
+    /// Calls whose far ends hear each other.
+    private(set) var joined: [[CallHandle]] = []
     private var pending: [(at: Instant, change: (inout CallEngine, Instant) -> Void)] = []
     private var lastNumber: UInt64 = 0
 
@@ -97,6 +99,13 @@ final class ServerNetwork {
         step { $0.receiveSignaling(request.write(), from: source, local: local, at: $1) }
     }
 
+    /// The server answers a request of ours.
+    func receive(_ response: SIPResponse) {
+        let source = self.source(Self.server)
+        let local = Endpoint(self.local, 5062)
+        step { $0.receiveSignaling(response.write(), from: source, local: local, at: $1) }
+    }
+
     func receiveSignOfLife(seen: Endpoint? = nil) {
         let source = source(Self.server)
         step { $0.receiveSignOfLife(from: source, seen: seen, at: $1) }
@@ -148,6 +157,7 @@ final class ServerNetwork {
         case .finished(let token, let failure): finished[token] = failure
         case .news(_, let event, _): events.append(event)
         case .incomingCall(let call, _, _): incoming.append(call)
+        case .joined(let call, let other): joined.append([call, other])
         case .sendMedia(let packet, _, _): engine.giveBack(packet)
         default: break
         }

@@ -157,6 +157,55 @@ import Testing
         #expect(replaces.contains("from-tag%3D\(second.headers.from?.tag ?? "none")"))
     }
 
+    @Test func `into a call of ours are told, and joined with it once accepted (RFC 3911)`() throws {
+        let network = network()
+        let invite = try #require(call(network, "bob", number: 5))
+        var incoming = SIPRequest(method: .invite, uri: invite.headers.contacts[0].uri)
+        incoming.headers.append(.via, "SIP/2.0/UDP 198.51.100.1;branch=z9hG4bKjoin")
+        incoming.headers.append(.from, "<sip:carol@example.net>;tag=c")
+        incoming.headers.append(.to, "<sip:alice@example.org>")
+        incoming.headers.append(.callID, "join")
+        incoming.headers.append(.cseq, "1 INVITE")
+        incoming.headers.append(.contact, "<sip:carol@203.0.113.60>")
+        incoming.headers.append(
+            "Join", "\(invite.headers.callID ?? "");to-tag=\(invite.headers.from?.tag ?? "");from-tag=far")
+        incoming.headers.append(.contentType, "application/sdp")
+        incoming.body = Array(Self.answer.utf8)
+        network.receive(incoming)
+        let handle = try #require(network.incoming.last)
+        #expect(network.engine.snapshot(of: handle)?.callToJoin == CallHandle(number: 5))
+        #expect(network.responses.last?.status == 180)
+
+        let token = network.token()
+        network.step { $0.perform(.accept, on: handle, token: token, at: $1) }
+        let answer = try #require(network.responses.last)
+        var acknowledgement = incoming
+        acknowledgement.method = .ack
+        acknowledgement.body = []
+        acknowledgement.headers.remove(.contentType)
+        acknowledgement.headers.to = answer.headers.to
+        acknowledgement.headers.cseq = CSeq(1, .ack)
+        network.receive(acknowledgement)
+
+        #expect(network.joined == [[handle, CallHandle(number: 5)]])
+        #expect(network.engine.snapshot(of: CallHandle(number: 5))?.phase == .established)
+    }
+
+    @Test func `are no matter for calls that are joined here`() throws {
+        let network = network()
+        _ = try #require(call(network, "bob", number: 5))
+        _ = try #require(call(network, "carol", number: 6))
+
+        let token = network.token()
+        network.step { $0.perform(.join(CallHandle(number: 6)), on: CallHandle(number: 5), token: token, at: $1) }
+        let nobody = network.token()
+        network.step { $0.perform(.join(CallHandle(number: 9)), on: CallHandle(number: 5), token: nobody, at: $1) }
+
+        #expect(network.joined == [[CallHandle(number: 5), CallHandle(number: 6)]])
+        #expect(network.finished[token] == .some(nil))
+        #expect(network.finished[nobody]??.kind == .notAllowed)
+    }
+
     @Test func `made to us put the new call in the old one's place`() throws {
         let network = network()
         let invite = try #require(call(network, "bob", number: 5))

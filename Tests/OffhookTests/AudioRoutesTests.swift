@@ -82,6 +82,27 @@ import Testing
         #expect(own.frames == [[5, 5]])
     }
 
+    @Test func `the far ends of joined calls hear each other beside us until one leaves`() throws {
+        let (audio, calls) = try calls(3)
+        let microphone = ManualCapturer()
+        let uplinks = calls.map { _ in KeepingSink() }
+        audio.setMicrophone(microphone)
+        for (call, uplink) in zip(calls, uplinks) { audio.attach(uplink, for: call.id) }
+        audio.join(calls[0].id, calls[1].id)
+
+        for _ in 0..<2 {
+            microphone.deliver(frame)
+            audio.handleReceivedFrame(AudioFrame(samples: [10, 20], sampleRate: 8000), of: calls[0].id)
+            audio.handleReceivedFrame(AudioFrame(samples: [3, 4], sampleRate: 8000), of: calls[2].id)
+        }
+        audio.detach(calls[0].id)
+        microphone.deliver(frame)
+
+        #expect(uplinks[0].frames == [[1000, -2000], [1000, -2000]])
+        #expect(uplinks[1].frames == [[1000, -2000], [1010, -1980], [1000, -2000]])
+        #expect(uplinks[2].frames == [[1000, -2000], [1000, -2000], [1000, -2000]])
+    }
+
     @Test func `the others are heard when the call that set the pace falls silent`() throws {
         let (audio, calls) = try calls(2)
         let speaker = KeepingSink()

@@ -38,13 +38,21 @@ import Testing
         #expect(options.port == port)
     }
 
+    @Test func `whom to listen to`() throws {
+        #expect(try options("").allowedPeers == .anyone)
+        #expect(try options("--accept-from server").allowedPeers == .serversOnly)
+        let addresses = try #require(IPAddress(parsing: "192.0.2.1"))
+        #expect(try options("--accept-from 192.0.2.1").allowedPeers == .addresses([addresses]))
+        #expect(throws: UsageError.self) { try options("--accept-from 192.0.2.1,elsewhere") }
+    }
+
     @Test func `every option of the contract is there`() {
         let names = Set(OptionTable.all.map(\.name))
         let contract = """
             --account --auth-user --password-file --password-env --server --transport --outbound-proxy --register --expires
             --bind --media-ports --tls-ca --tls-insecure --video --audio-codecs --video-codecs --camera --microphone
             --display --speaker --srtp --ice --stun --turn --bitrate --max-bitrate --delayed-offer --duration --calls --do
-            --on-add-video --events --stats --trace
+            --on-add-video --events --stats --trace --tls-cert --tls-key --accept-from
             """
 
         for name in contract.split(whereSeparator: \.isWhitespace) {

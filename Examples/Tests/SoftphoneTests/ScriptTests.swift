@@ -30,8 +30,15 @@ import Testing
             ])
     }
 
+    @Test func `other calls are named by their number`() throws {
+        let script = try Script(parsing: "1:transfer-to-call=2,2:join=1")
+
+        #expect(script.steps.map(\.command) == [.transferToCall(2), .join(1)])
+    }
+
     @Test(arguments: [
         "hold", "x:hold", "-1:hold", "1:jump", "1:video=upside", "1:dtmf=", "1:dtmf=12x", "1:hold=2", "", "1:transfer=",
+        "1:transfer-to-call=0", "1:join=bob",
     ])
     func `what is no script is refused in one line`(text: String) {
         #expect { try Script(parsing: text) } throws: { error in

@@ -11,7 +11,8 @@ final class AudioRoutes: Sendable {
         /// What is played here in place of the calls.
         var localSound: (any AudioCapturer)?
         var uplinks: [Call.ID: any AudioSink] = [:]
-        var mixers: [ObjectIdentifier: AudioMixer] = [:]
+        var mixers: [ObjectIdentifier: AudioMixer<Call.ID>] = [:]
+        var bridge = AudioBridge()
         var isMuted = false
         var microphoneGain = 1.0
         var speakerGain = 1.0
@@ -69,7 +70,13 @@ final class AudioRoutes: Sendable {
             state.announcements[call] = nil
             state.speakers[call] = nil
             state.mixers = [:]
+            state.bridge.leave(call)
         }
+    }
+
+    /// From now on the far ends of both calls hear each other beside us.
+    func join(_ first: Call.ID, _ second: Call.ID) {
+        state.withLock { $0.bridge.join(first, second) }
     }
 
     var isMicrophoneMuted: Bool {
@@ -118,19 +125,23 @@ final class AudioRoutes: Sendable {
             let isLocal = state.localSound.map(ObjectIdentifier.init) == capturer
             if !isLocal { state.microphoneLevel = AudioLevel.level(of: frame) }
             return (
-                Array(calls.values), state.isMuted ? 0 : state.microphoneGain, isLocal ? state.speakers[nil] : nil,
+                Array(calls), state.isMuted ? 0 : state.microphoneGain, isLocal ? state.speakers[nil] : nil,
                 state.speakerGain
             )
         }
         if !uplinks.isEmpty {
             let amplified = frame.amplified(by: gain)
-            for uplink in uplinks { uplink.handleAudioFrame(amplified) }
+            for (call, uplink) in uplinks {
+                guard let due = state.withLock({ $0.bridge.mixMicrophone(amplified, to: call) }) else { continue }
+                uplink.handleAudioFrame(due)
+            }
         }
         speaker?.handleAudioFrame(frame.amplified(by: speakerGain))
     }
 
     /// Takes a call's received sound to its speaker, mixed with that of the other calls heard there.
     func handleReceivedFrame(_ frame: AudioFrame, of call: Call.ID) {
+        bringToPartners(frame, of: call)
         let due = state.withLock { state -> (any AudioSink, AudioFrame)? in
             state.speakerLevel = AudioLevel.level(of: frame)
             guard let speaker = state.speaker(for: call) else { return nil }
@@ -144,6 +155,20 @@ final class AudioRoutes: Sendable {
         }
         guard let (speaker, mixed) = due else { return }
         speaker.handleAudioFrame(mixed)
+    }
+}
+
+extension AudioRoutes {
+    /// Takes a joined call's received sound to the far ends of those that it is joined with.
+    private func bringToPartners(_ frame: AudioFrame, of call: Call.ID) {
+        let due = state.withLock { state in
+            state.bridge.partners(of: call).compactMap { partner -> (any AudioSink, AudioFrame)? in
+                guard let mixed = state.bridge.mix(frame, of: call, to: partner), let uplink = state.uplinks[partner]
+                else { return nil }
+                return (uplink, mixed)
+            }
+        }
+        for (uplink, mixed) in due { uplink.handleAudioFrame(mixed) }
     }
 }
 
@@ -162,17 +187,17 @@ private final class MicrophoneTap: AudioSink {
     }
 }
 
-/// Adds up the sound of several calls.
+/// Adds up the sound of several calls, or other sources.
 ///
-/// The first call that is heard sets the pace; the others' frames wait for its next one, the newest three of each.
-struct AudioMixer: Sendable {
-    private var leader: Call.ID?
-    private var waiting: [Call.ID: [AudioFrame]] = [:]
+/// The first one that is heard sets the pace; the others' frames wait for its next one, the newest three of each.
+struct AudioMixer<Source: Hashable & Sendable>: Sendable {
+    private var leader: Source?
+    private var waiting: [Source: [AudioFrame]] = [:]
     /// Frames of others since the leader's last.
     private var framesSinceLeader = 0
 
     /// The sum that is due with this frame; nil where it waits.
-    mutating func mix(_ frame: AudioFrame, of call: Call.ID) -> AudioFrame? {
+    mutating func mix(_ frame: AudioFrame, of call: Source) -> AudioFrame? {
         if leader == nil || framesSinceLeader > 8 { leader = call }
         guard call == leader else {
             framesSinceLeader += 1

@@ -74,6 +74,11 @@ public final class AudioInterface: Sendable {
         routes.detach(call)
     }
 
+    /// From now on the far ends of both calls hear each other beside us.
+    package func join(_ first: Call.ID, _ second: Call.ID) {
+        routes.join(first, second)
+    }
+
     /// Takes 20 ms of a call's received sound, on a media thread.
     package func handleReceivedFrame(_ frame: AudioFrame, of call: Call.ID) {
         routes.handleReceivedFrame(frame, of: call)

@@ -28,6 +28,9 @@ extension Call {
     public var isSpeakerSilenced: Bool { status.isSpeakerSilenced }
     /// Whether every stream that flows is encrypted.
     public var isSecure: Bool { status.isSecure }
+    /// The call that the caller wants to be taken into (RFC 3911); nil for most. To accept the call is to agree: their far ends
+    /// hear each other then, beside us.
+    public var callToJoin: Call.ID? { status.callToJoin }
     /// The headers of the INVITE or its answer that this library does not interpret.
     public var headers: [SIPHeader] { status.headers }
     /// The newest error of the call; nil while there was none.

@@ -243,7 +243,12 @@ public final class Call: Sendable, Identifiable {
         try await backend.transfer(id, to: call.id)
     }
 
-    /// Takes the far end of another call into this one (RFC 3911).
+    /// Joins another call with this one: their far ends hear each other from now on, beside us, until either call ends.
+    ///
+    /// The sound is mixed here; pictures stay as they are. A call on hold hears nobody. Muting a joined call keeps the others
+    /// from its far end, too.
+    ///
+    /// - Throws: `notAllowed` where a call is not up, or belongs to another account.
     public func join(_ call: Call) async throws(CallError) {
         try await commands.turn(.handingOn)
         try capabilities.require(.join)

@@ -29,6 +29,8 @@ public struct CallStatus: Sendable {
     public var isSpeakerSilenced = false
     /// Whether every stream that flows is encrypted.
     public var isSecure = false
+    /// The call that the caller wants to be taken into (RFC 3911); nil for most.
+    public var callToJoin: Call.ID?
     /// The headers of the INVITE or its answer that this library does not interpret.
     public var headers: [SIPHeader] = []
     /// The newest error of the call; nil while there was none.

@@ -129,7 +129,13 @@ extension EngineHost: CallBackend {
     }
 
     func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError) {
-        throw .notAllowed(.notSupported, "Calls cannot be joined yet.")
+        guard let media = calls[CallHandle(number: call.value)]?.media.media,
+            let otherMedia = calls[CallHandle(number: other.value)]?.media.media, call != other
+        else { throw .notAllowed(.invalidState, "A call is joined with another that is up.") }
+        guard media === otherMedia else {
+            throw .notAllowed(.notSupported, "Calls of different accounts cannot be joined.")
+        }
+        try await perform(.join(CallHandle(number: other.value)), on: call)
     }
 
     func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError) {

@@ -25,6 +25,8 @@ extension EngineHost {
             receiveCall(handle, account, snapshot)
         case .outgoingCall(let handle, let account, let snapshot):
             followTransfer(handle, account, snapshot)
+        case .joined(let handle, let other):
+            calls[handle]?.media.media.audioInterface.join(Call.ID(value: handle.number), Call.ID(value: other.number))
         case .news(let handle, let event, let snapshot):
             tell(event, snapshot, of: handle)
         case .finished(let token, let failure):

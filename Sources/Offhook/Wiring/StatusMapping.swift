@@ -140,6 +140,7 @@ extension CallStatus {
         isRemotelyHeld = snapshot.isRemotelyHeld
         isAudioMuted = snapshot.isAudioMuted
         isSecure = snapshot.isSecure
+        callToJoin = snapshot.callToJoin.map { Call.ID(value: $0.number) }
         headers = snapshot.headers.map { SIPHeader($0.name, $0.value) }
         incomingVideoStatus = snapshot.incomingVideoStatus
         videoMode = snapshot.videoMode
@@ -184,7 +185,7 @@ extension CallCapabilities {
             allowVideoModes(snapshot)
             self[.transfer] = isBusy ? .denied(.operationInProgress) : .allowed
             self[.restartICE] = snapshot.usesICE ? .allowed : .denied(.notSupported)
-            self[.join] = .denied(.notSupported)
+            self[.join] = snapshot.hasAudio ? .allowed : .denied(.callHasNoAudio)
             self[.sendKeyFrameRequest] = snapshot.hasVideo ? .allowed : .denied(.callHasNoVideo)
             if snapshot.isVideoAddPending {
                 self[.acceptVideo] = .allowed

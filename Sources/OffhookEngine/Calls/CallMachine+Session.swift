@@ -105,6 +105,7 @@ extension CallMachine {
         tell(.established, core: &core)
         reportTransfer(status: 200, core: &core)
         tell(.channelsUpdated, core: &core)
+        if let other = snapshot.callToJoin { core.output(.joined(handle, other)) }
         if snapshot.isRemotelyHeld { tell(.heldRemotely, core: &core) }
         if let token = setupToken {
             setupToken = nil

@@ -40,6 +40,13 @@ extension CallMachine {
             session, to: NameAddress(uri: target), replacing: replaced, at: core.now, actions: &core.actions)
     }
 
+    /// Lets the far end hear that of another call.
+    func join(_ other: CallMachine?, token: CommandToken, core: inout EngineCore) {
+        guard snapshot.isUp, let other, other !== self, other.snapshot.isUp else { return refuse(token, core: &core) }
+        core.output(.joined(handle, other.handle))
+        core.output(.finished(token, nil))
+    }
+
     func transferFinished(status: Int, core: inout EngineCore) {
         guard let token = transferToken else { return }
         transferToken = nil

@@ -130,6 +130,7 @@ final class CallMachine {
         snapshot.remoteDisplayName = from?.displayName
         snapshot.subject = invite.request.headers[first: "Subject"]
         snapshot.headers = invite.request.headers.unknownFields
+        snapshot.callToJoin = invite.joins.flatMap { core.sessionOwners[$0] }
         core.userAgent.setContact(core.registrations[account.handle]?.binding?.callContact, of: session)
         guard takeInitialOffer(invite, core: &core) else { return nil }
         // Candidates are gathered while it rings.
@@ -168,7 +169,7 @@ final class CallMachine {
             connectivity.restart(core: &core)
             change(Change(kind: .refresh, token: token), core: &core)
         case .transfer(let address): transfer(to: address, token: token, core: &core)
-        case .transferTo: refuse(token, core: &core)
+        case .transferTo, .join: refuse(token, core: &core)
         }
     }
 

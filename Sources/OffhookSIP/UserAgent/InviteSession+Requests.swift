@@ -22,9 +22,7 @@ extension InviteSession {
         case .invite: receiveReinvite(request, transaction, at: now, actions: &actions)
         case .update: receiveUpdate(request, transaction, tag: tag, at: now, actions: &actions)
         case .prack: receivePrack(request, transaction, at: now, actions: &actions)
-        case .info:
-            respond(hasEnded ? 481 : 200, to: request, transaction, actions: &actions)
-            if !hasEnded { actions.append(.event(.info(request))) }
+        case .info: receiveInfo(request, transaction, actions: &actions)
         case .options:
             var success = response(200, to: request)
             addCapabilities(to: &success.headers)
@@ -36,6 +34,20 @@ extension InviteSession {
             respond(hasEnded ? 481 : 200, to: request, transaction, actions: &actions)
             if !hasEnded { actions.append(.event(.request(request))) }
         }
+    }
+
+    private mutating func receiveInfo(
+        _ request: SIPRequest, _ transaction: ServerTransactionID, actions: inout [SessionAction]
+    ) {
+        if request.headers.contains("Info-Package") {
+            // We have said of no package that we take it (RFC 6086 §4.2.2).
+            var refusal = response(469, to: request)
+            refusal.headers[first: "Recv-Info"] = ""
+            actions.append(.respond(refusal, transaction))
+            return
+        }
+        respond(hasEnded ? 481 : 200, to: request, transaction, actions: &actions)
+        if !hasEnded { actions.append(.event(.info(request))) }
     }
 
     // MARK: Ours

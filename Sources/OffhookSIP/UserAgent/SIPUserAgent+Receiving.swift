@@ -70,14 +70,24 @@ extension SIPUserAgent {
         actions: inout [Action]
     ) {
         guard configuration.acceptedRequests.contains(request.method) else {
-            let isKnown = Self.knownMethods.contains(request.method)
-            refuse(request, transaction, isKnown ? 405 : 501, at: now, actions: &actions) { headers, methods in
+            refuse(request, transaction, refusal(of: request.method), at: now, actions: &actions) { headers, methods in
                 headers[first: .allow] = methods.map(\.name).joined(separator: ", ")
             }
             return
         }
         if refuseUnfit(request, transaction, at: now, actions: &actions) { return }
         actions.append(.outOfDialogRequest(request, transaction, from: arrival.source))
+    }
+
+    /// What a request outside sessions gets that nobody takes.
+    private func refusal(of method: SIPMethod) -> Int {
+        switch method {
+        // There is no subscription that it could be of (RFC 6665 §4.1.3).
+        case .notify: 481
+        // Whoever reaches us could have us call anybody.
+        case .refer: 403
+        default: Self.knownMethods.contains(method) ? 405 : 501
+        }
     }
 
     private static let knownMethods: Set<SIPMethod> = [
@@ -128,13 +138,12 @@ extension SIPUserAgent {
         actions: inout [Action]
     ) {
         var replaced: SessionID?
-        if request.headers.contains(.replaces) {
-            switch sessionReplaced(by: request) {
-            case .session(let id): replaced = id
-            case .refuse(let status):
-                refuse(request, transaction, status, at: now, actions: &actions)
-                return
-            }
+        var joined: SessionID?
+        switch sessionNamed(by: request) {
+        case .none: break
+        case .replaces(let id): replaced = id
+        case .joins(let id): joined = id
+        case .refuse(let status): return refuse(request, transaction, status, at: now, actions: &actions)
         }
         if let least = SessionTimer(configuration.sessionTimer).isTooSmall(request.headers) {
             refuse(request, transaction, 422, at: now, actions: &actions) { headers, _ in headers.minSE = least }
@@ -166,29 +175,9 @@ extension SIPUserAgent {
         perform(output, of: id, at: now, actions: &actions)
         settle(id)
         let invite = IncomingInvite(
-            request: request, offer: request.body(ofType: "application/sdp"), from: arrival.source, replaces: replaced)
+            request: request, offer: request.body(ofType: "application/sdp"), from: arrival.source, replaces: replaced,
+            joins: joined)
         actions.append(.event(id, .incoming(invite)))
-    }
-
-    private enum Replacement {
-        case session(SessionID)
-        case refuse(Int)
-    }
-
-    /// Which session an INVITE with Replaces means, or why not (RFC 3891 §3).
-    private func sessionReplaced(by request: SIPRequest) -> Replacement {
-        guard request.headers.all(.replaces).count == 1, let replaces = request.headers.replaces else {
-            return .refuse(400)
-        }
-        let dialog = DialogID(callID: replaces.callID, localTag: replaces.toTag, remoteTag: replaces.fromTag)
-        guard let id = sessionsByDialog[dialog], let session = sessions[id]?.session else { return .refuse(481) }
-        switch session.state {
-        case .established: return replaces.isEarlyOnly ? .refuse(486) : .session(id)
-        case .calling: return .session(id)
-        // An early dialog that the far end began cannot be replaced.
-        case .ringing: return .refuse(481)
-        case .cancelling, .closing, .closed: return .refuse(603)
-        }
     }
 
     // MARK: Refusing by ourselves

@@ -91,6 +91,8 @@ package struct IncomingInvite: Sendable {
     package var from: TransportTarget
     /// The session this one is to take the place of (RFC 3891).
     package var replaces: SessionID?
+    /// The session that the caller wants to be taken into (RFC 3911).
+    package var joins: SessionID?
 }
 
 /// A REFER within a session (RFC 3515).

@@ -14,7 +14,7 @@ package struct UserAgentConfiguration: Sendable {
     package var reliableProvisionals = ReliableProvisionals.whenRequired
     package var sessionTimer = SessionTimerConfiguration()
     /// Methods outside a dialog that are handed up, beside INVITE and OPTIONS, which the user agent answers itself.
-    package var acceptedRequests: Set<SIPMethod> = [.message]
+    package var acceptedRequests: Set<SIPMethod> = []
     /// Event packages listed in Allow-Events.
     package var eventPackages: [String] = ["refer"]
     /// Body types a request may have; multipart is looked into.
@@ -49,7 +49,7 @@ package struct UserAgentConfiguration: Sendable {
 
     /// What Supported lists.
     package var supportedOptions: [String] {
-        var options = ["norefersub", "replaces"]
+        var options = ["join", "norefersub", "replaces"]
         if reliableProvisionals != .never { options.insert("100rel", at: 0) }
         if sessionTimer.isEnabled { options.append("timer") }
         return options

@@ -191,7 +191,9 @@ import Testing
     }
 
     @Test func `of the far end are handed up where wanted`() throws {
-        var scene = Scene()
+        var configuration = UserAgentConfiguration()
+        configuration.acceptedRequests = [.message]
+        var scene = Scene(configuration)
         scene.invite(.message, offer: nil)
         let stranger = try #require(scene.strangers.first)
 

@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: [
         ("FROBNICATE", 501), ("REGISTER", 405), ("SUBSCRIBE", 405), ("BYE", 481), ("INFO", 481), ("UPDATE", 481),
-        ("PRACK", 481), ("NOTIFY", 405),
+        ("PRACK", 481), ("NOTIFY", 481), ("REFER", 403), ("MESSAGE", 405), ("PUBLISH", 405),
     ])
     func `methods we do not serve outside a dialog`(method: String, status: Int) throws {
         var scene = Scene()
@@ -35,6 +35,23 @@ import Testing
         scene.invite("FROBNICATE", offer: nil)
 
         #expect(try scene.response(501).headers.allow.contains(.invite))
+    }
+
+    @Test func `an INFO of a package that nobody agreed on gets 469 (RFC 6086 §4.2.2)`() throws {
+        var call = try Scene.established()
+
+        call.peer(.info) { $0.headers[first: "Info-Package"] = "foo" }
+
+        #expect(try call.response(469).headers.contains("Recv-Info"))
+        #expect(call.news().isEmpty)
+    }
+
+    @Test func `a message within a call gets 405`() throws {
+        var call = try Scene.established()
+
+        call.peer(.message)
+
+        #expect(try !call.response(405).headers.allow.contains(.message))
     }
 
     @Test func `any request of a dialog we do not know, but no ACK`() {

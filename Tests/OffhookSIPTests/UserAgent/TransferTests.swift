@@ -128,6 +128,38 @@ import Testing
         #expect(scene.end?.cause == .replaced(scene.session))
     }
 
+    @Test func `an INVITE with Join names the call that it is for and rings like any other (RFC 3911)`() throws {
+        var scene = try Scene.established()
+        let id = try #require(scene.userAgent.sessionsByDialog.keys.first)
+        let value = Replaces(callID: id.callID, toTag: id.localTag, fromTag: id.remoteTag).description
+        scene.peerTag = "carol"
+
+        scene.invite {
+            $0.headers.callID = "call-2"
+            $0.headers[first: "Join"] = value
+        }
+        scene.accept()
+
+        #expect(scene.lines() == ["200 1 INVITE"])
+        #expect(scene.end == nil)
+    }
+
+    @Test func `Join of what is not there gets 481, and beside Replaces 400`() throws {
+        var scene = try Scene.established()
+
+        scene.invite {
+            $0.headers.callID = "call-2"
+            $0.headers[first: "Join"] = "7@c.example.org;to-tag=xyz;from-tag=pdq"
+        }
+        scene.invite {
+            $0.headers.callID = "call-3"
+            $0.headers[first: "Join"] = "7@c.example.org;to-tag=xyz;from-tag=pdq"
+            $0.headers.replaces = Replaces(callID: "7@c.example.org", toTag: "xyz", fromTag: "pdq")
+        }
+
+        #expect(scene.lines() == ["481 1 INVITE", "400 1 INVITE"])
+    }
+
     @Test func `Replaces of what is not there gets 481, of an answered call that must ring 486`() throws {
         var scene = try Scene.established()
         let id = try #require(scene.userAgent.sessionsByDialog.keys.first)

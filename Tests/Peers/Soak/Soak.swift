@@ -6,9 +6,14 @@ import Offhook
 @main
 enum Soak {
     @MainActor static func main() async throws {
-        let counts = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        let words = CommandLine.arguments.dropFirst()
+        let counts = words.compactMap { Int($0) }
+        if words.first == "accounts", let server = words.dropFirst().first, counts.count == 3 {
+            let soak = try AccountSoak(server: server, accounts: counts[0])
+            return try await soak.run(calls: counts[1], atOnce: counts[2])
+        }
         guard counts.count == 2 else {
-            print("type: CallSoak CALLS CALLS-AT-ONCE")
+            print("type: CallSoak CALLS CALLS-AT-ONCE, or CallSoak accounts SERVER ACCOUNTS CALLS CALLS-AT-ONCE")
             exit(2)
         }
         let caller = try Endpoint(name: "caller")

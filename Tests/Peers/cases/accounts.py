@@ -5,7 +5,7 @@ import subprocess
 import time
 
 from lab import sound
-from lab.kamailio import DOMAIN, PORTS, Kamailio, make_certificate
+from lab.kamailio import DOMAIN, PORTS, Kamailio, issue_certificate, make_certificate
 from lab.lab import wait_for
 from lab.media import OFFHOOK_TONE
 from lab.offhook import Offhook
@@ -130,16 +130,17 @@ def stale_nonce(lab):
 add("accounts-stale-nonce", stale_nonce)
 
 
-def certificate(words, **wrong):
-    """A certificate that is not right is refused, with a reason that a person understands."""
+def certificate(words, make):
+    """A server's certificate that is not right is refused, with a reason that a person understands.
+
+    `make` gets a folder and an authority, and returns the server's certificate and what the phone trusts."""
     def body(lab):
         folder = lab.path("certificates")
         os.makedirs(folder)
-        good = make_certificate(folder, "good")
-        bad = make_certificate(folder, "bad", **wrong) if wrong is not None else good
-        server = Kamailio(lab, certificate=bad)
+        shown, trusted = make(folder, make_certificate(folder, "authority", subject="An authority"))
+        server = Kamailio(lab, certificate=shown)
         options = account(server, "bob", "tls")
-        options[options.index("--tls-ca") + 1] = good if words == "signed" else bad
+        options[options.index("--tls-ca") + 1] = trusted
         program = Offhook(lab, ["answer"], *options)
         lab.need(program.wait(30) is not None, "offhook does not end: " + program.story)
         lab.check(program.process.returncode == 3, "offhook ends with %d" % program.process.returncode)
@@ -148,8 +149,59 @@ def certificate(words, **wrong):
     return body
 
 
-add("accounts-tls-wrong-name", certificate("name", subject="other.test", alternative="DNS:other.test"))
-add("accounts-tls-self-signed", certificate("signed"))
+add("accounts-tls-wrong-name", certificate(
+    "not for 127.0.0.1", lambda folder, authority: (
+        issue_certificate(folder, authority, "other", "DNS:other.test"), authority)))
+add("accounts-tls-expired", certificate(
+    "has expired", lambda folder, authority: (issue_certificate(folder, authority, "old", is_expired=True), authority)))
+add("accounts-tls-self-signed", certificate(
+    "signed by itself", lambda folder, authority: (make_certificate(folder, "own"), authority)))
+add("accounts-tls-unknown-authority", certificate(
+    "authority that is not trusted", lambda folder, authority: (
+        issue_certificate(folder, authority, "server"), make_certificate(folder, "another", subject="Another authority"))))
+
+
+def client_certificate(lab):
+    """A server that asks who we are gets our certificate, and turns away who has none."""
+    folder = lab.path("certificates")
+    os.makedirs(folder)
+    authority = make_certificate(folder, "authority", subject="An authority")
+    server = Kamailio(lab, certificate=issue_certificate(folder, authority, "server"), client_authority=authority)
+    options = account(server, "bob", "tls")
+    options[options.index("--tls-ca") + 1] = authority
+    nobody = Offhook(lab, ["answer"], *options, name="nobody")
+    lab.need(nobody.wait(30) is not None, "offhook does not end: " + nobody.story)
+    lab.check("client certificate" in nobody.error, "no word of a certificate: " + nobody.error)
+    own = issue_certificate(folder, authority, "bob")
+    program = Offhook(lab, ["answer"], "--tls-cert", own, "--tls-key", own[:-4] + ".key", *options, port=5070)
+    lab.need(program.wait_for("listening", 15), "offhook is not registered: " + program.story)
+    program.interrupt()
+    program.finish(15, status=130)
+
+
+add("accounts-tls-client-certificate", client_certificate)
+
+
+def tls_without_server(lab):
+    """Two phones call each other by TLS."""
+    folder = lab.path("certificates")
+    os.makedirs(folder)
+    authority = make_certificate(folder, "authority", subject="An authority")
+
+    def options(name):
+        own = issue_certificate(folder, authority, name)
+        return ["--tls-ca", authority, "--tls-cert", own, "--tls-key", own[:-4] + ".key"]
+
+    bob = Offhook.answering(lab, "--calls", "1", *options("bob"), name="bob", port=5070)
+    alice = Offhook.calling(lab, "sip:bob@127.0.0.1:5071;transport=tls", "--duration", "2", *options("alice"), name="alice",
+                            port=5080)
+    alice.need_event("callDidEstablish", 15)
+    for program in (alice, bob):
+        summary = program.finish(15)
+        lab.check(summary["transport"] == "tls", "%s used %s" % (program.name, summary["transport"]))
+
+
+add("accounts-tls-without-server", tls_without_server)
 
 
 def lost_connection(lab):

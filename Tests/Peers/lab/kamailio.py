@@ -1,5 +1,6 @@
 """Debian's Kamailio 5.6 as registrar and proxy."""
 
+import datetime
 import json
 import os
 import socket
@@ -17,7 +18,7 @@ class Kamailio(Process):
     """Takes every user NAME with the password NAMEpw."""
 
     def __init__(self, lab, name="kamailio", algorithm="MD5", least_expires=1, nonce_seconds=60, certificate=None,
-                 address="127.0.0.1", prefix=()):
+                 address="127.0.0.1", prefix=(), client_authority=None):
         folder = lab.path(name)
         os.makedirs(folder, exist_ok=True)
         self.folder = folder
@@ -35,7 +36,11 @@ class Kamailio(Process):
             file.write(text)
         with open(os.path.join(folder, "tls.cfg"), "w") as file:
             for side in ("server", "client"):
-                file.write("[%s:default]\nmethod = TLSv1.2+\nverify_certificate = no\nrequire_certificate = no\n" % side)
+                asks = "yes" if side == "server" and client_authority else "no"
+                file.write("[%s:default]\nmethod = TLSv1.2+\nverify_certificate = %s\nrequire_certificate = %s\n"
+                           % (side, asks, asks))
+                if asks == "yes":
+                    file.write("ca_list = %s\n" % client_authority)
                 file.write("private_key = %s\ncertificate = %s\n" % (self.authority[:-4] + ".key", self.authority))
         argv = [*prefix, "kamailio", "-f", os.path.join(folder, "kamailio.cfg"), "-DD", "-E", "-Y", folder, "-P",
                 os.path.join(folder, "kamailio.pid"), "-m", "32", "-M", "4"]
@@ -67,11 +72,34 @@ class Kamailio(Process):
 
 
 def make_certificate(folder, name="server", subject="127.0.0.1", alternative="IP:127.0.0.1,DNS:localhost,DNS:lab.test",
-                     days=30, authority=None):
-    """A certificate, signed by itself or by that authority; returns the path of its PEM file."""
+                     days=30):
+    """A certificate that is signed by itself; returns the path of its PEM file, beside which its key is."""
     path = os.path.join(folder, name + ".pem")
     argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
             str(days), "-subj", "/CN=" + subject, "-addext", "subjectAltName=" + alternative, "-keyout",
             os.path.join(folder, name + ".key"), "-out", path]
     subprocess.run(argv, check=True, capture_output=True)
+    return path
+
+
+def issue_certificate(folder, authority, name, alternative="IP:127.0.0.1,DNS:lab.test", is_expired=False):
+    """A certificate that an authority (a certificate of `make_certificate`) has signed; returns its path."""
+    path, key = os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")
+    request, book = path + ".request", os.path.join(folder, name + ".book")
+    os.makedirs(book)
+    with open(os.path.join(book, "ca.cnf"), "w") as file:
+        file.write("[ca]\ndefault_ca = lab\n[lab]\nnew_certs_dir = %s\ndatabase = %s/index\nrand_serial = yes\n"
+                   "default_md = sha256\npolicy = any\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = %s\n"
+                   % (book, book, alternative))
+    open(os.path.join(book, "index"), "w").close()
+    now = datetime.datetime.utcnow()
+    begin, end = (now - datetime.timedelta(days=20), now + datetime.timedelta(days=-10 if is_expired else 10))
+    for argv in (
+        ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=" + name,
+         "-keyout", key, "-out", request],
+        ["openssl", "ca", "-batch", "-notext", "-config", os.path.join(book, "ca.cnf"), "-cert", authority, "-keyfile",
+         authority[:-4] + ".key", "-in", request, "-out", path, "-extensions", "names",
+         "-startdate", begin.strftime("%Y%m%d%H%M%SZ"), "-enddate", end.strftime("%Y%m%d%H%M%SZ")],
+    ):
+        subprocess.run(argv, check=True, capture_output=True)
     return path

@@ -87,6 +87,20 @@ enum OptionTable {
         },
         .text("--tls-ca", "FILE", "certificates to trust, in PEM", \.trustRootsFile),
         .flag("--tls-insecure", "take any certificate") { $0.acceptsAnyCertificate = true },
+        .text("--tls-cert", "FILE", "own certificate and its chain, in PEM; takes calls by TLS too", \.certificateFile),
+        .text("--tls-key", "FILE", "the key of that certificate, in PEM", \.privateKeyFile),
+        .value("--accept-from", "anyone|server|ADDR[,…]", "whom to listen to; others get silence (anyone)") {
+            options, text in
+            switch text {
+            case "anyone": options.allowedPeers = .anyone
+            case "server": options.allowedPeers = .serversOnly
+            default:
+                let addresses = text.split(separator: ",").map { IPAddress(parsing: String($0)) }
+                guard !addresses.isEmpty, !addresses.contains(nil) else { return false }
+                options.allowedPeers = .addresses(Set(addresses.compactMap(\.self)))
+            }
+            return true
+        },
         .value("--srtp", "off|sdes|dtls|best", "media encryption (best)") { options, text in
             options.security = SRTPPolicy(rawValue: text)
             return options.security != nil

@@ -16,7 +16,10 @@ struct Options: Sendable {
     var port: UInt16?
     var mediaPorts: ClosedRange<UInt16>?
     var trustRootsFile: String?
+    var certificateFile: String?
+    var privateKeyFile: String?
     var acceptsAnyCertificate = false
+    var allowedPeers = AllowedPeers.anyone
 
     var video = VideoChoice.off
     var audioCodecs: [AudioCodec]?

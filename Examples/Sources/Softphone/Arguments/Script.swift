@@ -7,6 +7,10 @@ struct Script: Hashable, Sendable {
         case video(VideoMode)
         case dtmf(String)
         case transfer(String)
+        /// The far end is passed on to that of another call, by its place among those that came or were made, from 1 on.
+        case transferToCall(Int)
+        /// The far end of another call is taken into this one.
+        case join(Int)
         case camera(CameraChoice)
         case ignore, accept
         case deny(Call.DenyReason)
@@ -15,7 +19,9 @@ struct Script: Hashable, Sendable {
         var isForRinging: Bool {
             switch self {
             case .ignore, .accept, .deny: true
-            case .hold, .unhold, .mute, .unmute, .restartICE, .end, .video, .dtmf, .transfer, .camera: false
+            case .hold, .unhold, .mute, .unmute, .restartICE, .end, .video, .dtmf, .transfer, .transferToCall, .join,
+                .camera:
+                false
             }
         }
     }
@@ -74,6 +80,12 @@ struct Script: Hashable, Sendable {
             }
             return .dtmf(keys)
         case ("transfer", let address?) where !address.isEmpty: return .transfer(address)
+        case ("transfer-to-call", let number?), ("join", let number?):
+            guard let number = Int(number), number >= 1 else {
+                throw UsageError(
+                    "--do: “\(text)” names no call; type \(parts[0])=1 for the first call, 2 for the second")
+            }
+            return parts[0] == "join" ? .join(number) : .transferToCall(number)
         case ("camera", let word?):
             guard let choice = CameraChoice(parsing: word) else {
                 throw UsageError("--do: “camera=\(word)” is no camera; type camera=front, back, \(CameraChoice.usage)")
@@ -82,7 +94,7 @@ struct Script: Hashable, Sendable {
         default:
             throw UsageError(
                 "--do: there is no command “\(text)”; there are hold, unhold, mute, unmute, video=MODE, dtmf=KEYS,"
-                    + " transfer=URI, camera=WHICH, restart-ice, end, and before the call is up accept, ignore, deny,"
+                    + " transfer=URI, transfer-to-call=NUMBER, join=NUMBER, camera=WHICH, restart-ice, end, and before the call is up accept, ignore, deny,"
                     + " deny=busy")
         }
     }

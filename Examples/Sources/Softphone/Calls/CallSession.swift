@@ -148,6 +148,8 @@ import Offhook
             case .video(let mode): try await call.setVideoMode(mode)
             case .dtmf(let keys): try await call.sendDTMF(keys)
             case .transfer(let address): try await call.transfer(to: address)
+            case .transferToCall(let number): try await call.transfer(to: try station.call(number))
+            case .join(let number): try await call.join(try station.call(number))
             case .camera(let choice): try await station.camera.change(to: choice)
             case .ignore: try await call.ignore()
             case .accept: await accept(modeForAnswer)

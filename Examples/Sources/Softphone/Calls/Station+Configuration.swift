@@ -12,6 +12,10 @@ extension ClientConfiguration {
         mediaPorts = options.mediaPorts
         tls.trustRootsFile = options.trustRootsFile
         tls.acceptsAnyCertificateInsecurely = options.acceptsAnyCertificate
+        tls.certificateFile = options.certificateFile
+        tls.privateKeyFile = options.privateKeyFile
+        if options.certificateFile != nil { transports.insert(.tls) }
+        allowedPeers = options.allowedPeers
         if let codecs = options.audioCodecs { audioCodecs = codecs }
         if let codecs = options.videoCodecs { videoCodecs = codecs }
         if let security = options.security { mediaSecurity = security }

@@ -144,6 +144,18 @@ import Offhook
 
     func add(_ session: CallSession) {
         sessions[session.call.id] = session
+        all.append(session.call)
+    }
+
+    /// The calls that there were, in order.
+    private var all: [Call] = []
+
+    /// One of the calls that there were, from 1 on.
+    func call(_ number: Int) throws(CallError) -> Call {
+        guard number <= all.count else {
+            throw CallError(.invalidArgument, "There is no call \(number): so far there were \(all.count).")
+        }
+        return all[number - 1]
     }
 
     func keep(_ sample: JSONValue) {
