@@ -27,7 +27,8 @@ package enum MultipartBody {
     }
 
     private static func find(_ type: String, in body: [UInt8], contentType: MediaType?, depth: Int) -> [UInt8]? {
-        guard let contentType else { return nil }
+        // An empty body is none, whatever its type (RFC 3261 §20.15).
+        guard let contentType, !body.isEmpty else { return nil }
         if contentType.essence == type { return body }
         guard depth < deepest else { return nil }
         var parts = parts(of: body, contentType: contentType)

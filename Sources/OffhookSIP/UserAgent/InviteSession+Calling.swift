@@ -112,7 +112,8 @@ extension InviteSession {
     private mutating func receiveAcceptance(
         _ response: SIPResponse, for requestID: RequestID, at now: Instant, actions: inout [SessionAction]
     ) {
-        guard let tag = response.headers.to?.tag else { return }
+        // Who answers without a tag has the empty one (RFC 3261 §12.1.2).
+        let tag = response.headers.to?.tag ?? ""
         switch state {
         case .calling:
             requests[requestID] = nil

@@ -231,7 +231,7 @@ extension SIPUserAgent {
         guard let id = requestsByTransaction[transaction], var entry = outgoing[id], entry.transaction == transaction
         else { return }
         let isAcceptance = transaction.method == .invite && (200..<300).contains(response.status)
-        if isAcceptance, let tag = response.headers.to?.tag, let sent = acknowledgements[transaction]?[tag] {
+        if isAcceptance, let sent = acknowledgements[transaction]?[response.headers.to?.tag ?? ""] {
             actions.append(.send(sent.bytes, to: sent.target))
             return
         }

@@ -61,7 +61,7 @@ import Testing
         #expect(names(outputs) == ["new OPTIONS", "new OPTIONS", "new OPTIONS", "new INFO"])
     }
 
-    @Test func `an ACK belongs to its INVITE's refusal and to no other method's transaction (R096)`() throws {
+    @Test func `an ACK belongs to its INVITE's refusal and to no other method's transaction`() throws {
         var table = TransactionTable()
         var outputs: [TransactionTable.Output] = []
         table.receive(try message("OPTIONS"), from: source, at: .zero, outputs: &outputs)

@@ -104,7 +104,7 @@ import Testing
         #expect(scene.news() == ["acknowledged", "ended answerMissing"])
     }
 
-    @Test func `ignores a CANCEL after the 200, and takes a BYE before the ACK (R078)`() throws {
+    @Test func `ignores a CANCEL after the 200, and takes a BYE before the ACK`() throws {
         var scene = Scene()
         var invite: SIPRequest?
         scene.invite { invite = $0 }

@@ -36,6 +36,22 @@ import Testing
         #expect(scene.news() == ["trying", "progress 180", "accepted", "answer answer in inviteResponse"])
     }
 
+    @Test func `takes an answer without a tag for one whose tag is empty (RFC 3261 §12.1.2)`() throws {
+        var scene = Scene()
+        try scene.call()
+        let invite = try scene.request(.invite)
+
+        scene.respond(200, to: invite, body: "answer") { $0.headers.to?.tag = nil }
+        scene.respond(200, to: invite, body: "answer") { $0.headers.to?.tag = nil }
+        scene.peer(.bye) {
+            $0.headers.from?.tag = nil
+            $0.headers.to?.tag = invite.headers.from?.tag
+            $0.headers.callID = invite.headers.callID
+        }
+
+        #expect(scene.lines() == ["INVITE 1", "ACK 1", "ACK 1", "200 2 BYE"])
+    }
+
     @Test func `takes the description of an unreliable 183 for a preview`() throws {
         var scene = Scene()
         try scene.call()
@@ -113,7 +129,7 @@ import Testing
         #expect(scene.news() == ["ended local"])
     }
 
-    @Test func `has each repeat of its 200 acknowledged alike, whatever else is open (R081)`() throws {
+    @Test func `has each repeat of its 200 acknowledged alike, whatever else is open`() throws {
         var scene = Scene()
         try scene.call()
         let invite = try scene.request(.invite)
@@ -315,7 +331,7 @@ import Testing
         #expect(bye.headers.to?.tag == "b")
     }
 
-    @Test func `a 200 without SDP has the answer of its own dialog's reliable 183 (R075)`() throws {
+    @Test func `a 200 without SDP has the answer of its own dialog's reliable 183`() throws {
         var scene = Scene()
         try scene.call()
         let invite = try scene.request(.invite)

@@ -87,6 +87,14 @@ import Testing
         #expect(scene.news() == ["incoming without offer"])
     }
 
+    @Test func `a type without a body is no offer`() {
+        var scene = Scene()
+
+        scene.invite(offer: nil) { $0.headers[first: .contentType] = "application/sdp" }
+
+        #expect(scene.news() == ["incoming without offer"])
+    }
+
     @Test func `a body that is encoded`() throws {
         var scene = Scene()
 
@@ -116,7 +124,7 @@ import Testing
         #expect(scene.news() == ["incoming"])
     }
 
-    @Test func `what is broken gets 400, and broken responses and ACKs nothing (R096)`() throws {
+    @Test func `what is broken gets 400, and broken responses and ACKs nothing`() throws {
         var scene = Scene()
         scene.invite { $0.headers[first: .cseq] = "1 OPTIONS" }
         #expect(scene.lines() == ["400 1 OPTIONS"])
@@ -144,7 +152,7 @@ import Testing
         #expect(isIdle)
     }
 
-    @Test func `an ACK with the branch of an OPTIONS is dropped (R096)`() {
+    @Test func `an ACK with the branch of an OPTIONS is dropped`() {
         var scene = Scene()
         var options: SIPRequest?
         scene.invite(.options, offer: nil) { options = $0 }

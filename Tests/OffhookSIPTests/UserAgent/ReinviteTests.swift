@@ -94,7 +94,7 @@ import Testing
         #expect(try scene.request(.ack).body == Array("our answer".utf8))
     }
 
-    @Test func `one that was refused leaves all as it was, and the next may go (R063)`() throws {
+    @Test func `one that was refused leaves all as it was, and the next may go`() throws {
         var scene = try Scene.established()
 
         scene.reinvite("hold")
@@ -129,7 +129,7 @@ import Testing
         #expect(scene.news() == ["ended dialogLost"])
     }
 
-    @Test func `theirs meets 491 while ours is open (R060 a)`() throws {
+    @Test func `theirs meets 491 while ours is open`() throws {
         var scene = try Scene.established()
         scene.reinvite("hold")
         scene.forget()
@@ -140,7 +140,7 @@ import Testing
         #expect(scene.news().isEmpty)
     }
 
-    @Test func `theirs meets 500 and Retry-After while an earlier one is open (R060 b)`() throws {
+    @Test func `theirs meets 500 and Retry-After while an earlier one is open`() throws {
         var scene = try Scene.established()
         scene.peer(.invite, body: "with video")
         scene.forget()
@@ -153,7 +153,7 @@ import Testing
         #expect(scene.lines() == ["500 3 INVITE", "200 2 INVITE"])
     }
 
-    @Test func `theirs meets 491 while our offer waits for its ACK (R060 c)`() throws {
+    @Test func `theirs meets 491 while our offer waits for its ACK`() throws {
         var scene = try Scene.established()
         scene.peer(.invite)
         scene.answer("our offer")
@@ -202,7 +202,7 @@ import Testing
         #expect(scene.news() == ["acknowledged", "offer due waited"])
     }
 
-    @Test func `theirs that a stranger's Contact came with moves the target (R093)`() throws {
+    @Test func `theirs that a stranger's Contact came with moves the target`() throws {
         var scene = try Scene.established()
 
         scene.peer(.invite, body: "moved") {
@@ -217,7 +217,7 @@ import Testing
         #expect(try scene.target(of: .bye).remote.port == 6060)
     }
 
-    @Test func `the 200 to ours moves the target too (R093)`() throws {
+    @Test func `the 200 to ours moves the target too`() throws {
         var scene = try Scene.established()
 
         scene.reinvite("hold")

@@ -80,7 +80,7 @@ import Testing
         #expect(try scene.request(.invite).headers.topVia?.transport == "UDP")
     }
 
-    @Test func `a given route serves the whole call, whatever the Contact says (R117)`() throws {
+    @Test func `a given route serves the whole call, whatever the Contact says`() throws {
         var scene = Scene()
         let flow = route(.secureWebSocket, 0xC000_0220, connection: 7)
         try scene.call(route: flow)

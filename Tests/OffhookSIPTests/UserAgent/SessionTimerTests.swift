@@ -38,7 +38,7 @@ import Testing
         #expect(scene.lines() == ["INVITE 2", "ACK 2"])
     }
 
-    @Test func `a refresh that nobody answers ends the call before it expires (R084)`() throws {
+    @Test func `a refresh that nobody answers ends the call before it expires`() throws {
         var scene = try caller(refresher: .uac)
         scene.advance(by: .seconds(45))
 
@@ -50,7 +50,7 @@ import Testing
         #expect(scene.lines().contains("BYE 3"))
     }
 
-    @Test func `without a refresh from the far end we hang up in time (R084)`() throws {
+    @Test func `without a refresh from the far end we hang up in time`() throws {
         var scene = try caller(refresher: .uas)
 
         scene.advance(by: .seconds(57.9))
@@ -76,7 +76,7 @@ import Testing
         #expect(try scene.response(200).headers.sessionExpires == SessionExpires(seconds: 90, refresher: .uac))
     }
 
-    @Test func `the refresher changes hands with a re-INVITE (R087)`() throws {
+    @Test func `the refresher changes hands with a re-INVITE`() throws {
         var scene = try caller(refresher: .uac)
 
         scene.peer(.invite, body: "same") {

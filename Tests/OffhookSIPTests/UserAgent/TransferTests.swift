@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [603, 405, 500])
-    func `a REFER that is refused is told at once (R090)`(status: Int) throws {
+    func `a REFER that is refused is told at once `(status: Int) throws {
         var scene = try Scene.established()
 
         scene.respond(status, to: try refer(&scene))

@@ -102,7 +102,9 @@ import Offhook
             for user in users {
                 group.addTask { (try? await user.start()) != nil }
             }
-            return await group.reduce(0) { $0 + ($1 ? 0 : 1) }
+            var lost = 0
+            for await isRegistered in group where !isRegistered { lost += 1 }
+            return lost
         }
     }
 

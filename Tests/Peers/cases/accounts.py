@@ -4,10 +4,11 @@ import os
 import subprocess
 import time
 
-from lab import sound
+from lab import rtpengine, sound
 from lab.kamailio import DOMAIN, PORTS, Kamailio, issue_certificate, make_certificate
 from lab.lab import wait_for
 from lab.media import OFFHOOK_TONE
+from lab.names import NameServer
 from lab.offhook import Offhook
 
 from . import calls
@@ -46,6 +47,8 @@ def call_through(transport, other=None, **settings):
         lab.check(states(caller)[:2] == ["registering", "registered"], "the registration went %s" % states(caller))
         for program in (caller, callee):
             summary = program.finish(25)
+            if settings.get("relays_media"):
+                check_relayed(lab, program)
             lab.check(summary["established"], program.name + " was not in the call")
             lab.check(summary["video"]["received"]["frames"] > 3, program.name + " saw too few pictures")
             lab.check(states(program)[-1] == "unregistered", program.name + " did not end its registration")
@@ -57,17 +60,28 @@ def call_through(transport, other=None, **settings):
 for transport in PORTS:
     add("accounts-call-over-" + transport, call_through(transport))
 add("accounts-call-from-wss-to-udp", call_through("wss", "udp"))
+add("accounts-call-through-rtpengine", call_through("udp", relays_media=True))
 add("accounts-call-with-sha-256", call_through("udp", algorithm="SHA-256"))
 
 
-def softphone(kind, is_caller, transport):
+def check_relayed(lab, program):
+    """The media went through rtpengine."""
+    for kind in ("audio", "video"):
+        sent = program.samples[-1][kind]["sent"]
+        if sent["packets"]:
+            lab.check(int(sent["remote"].rsplit(":", 1)[1]) in rtpengine.PORTS, "%s goes to %s" % (kind, sent["remote"]))
+
+
+def softphone(kind, is_caller, transport, relays_media=False):
     """A softphone registers too, and one calls the other through the proxy."""
     def body(lab):
-        server = Kamailio(lab)
+        server = Kamailio(lab, relays_media=relays_media)
         user = {"baresip": "bob", "linphone": "alice"}[kind]
-        peer = calls.PEERS[kind](lab, server="127.0.0.1:%d" % PORTS["udp"], domain=DOMAIN)
+        peer = calls.PEERS[kind](lab, video=relays_media, server="127.0.0.1:%d" % PORTS["udp"], domain=DOMAIN)
         lab.need(wait_for(lambda: server.contacts(user), 15), kind + " is not registered")
         options = account(server, "carol", transport) + ["--srtp", "off"]
+        if relays_media:
+            options += ["--video", "sendrecv"]
         if is_caller:
             program = Offhook.answering(lab, "--calls", "1", *options)
             peer.call("sip:carol@" + DOMAIN)
@@ -75,10 +89,15 @@ def softphone(kind, is_caller, transport):
             program = Offhook.calling(lab, "sip:%s@%s" % (user, DOMAIN), *options)
         program.need_event("callDidEstablish", 20)
         lab.need(peer.wait_established(15), kind + " does not see the call up")
-        time.sleep(3)
+        time.sleep(5 if relays_media else 3)
+        if relays_media:
+            calls.check_pictures(lab, program, calls.wait_for_picture(lab, peer))
         peer.hang_up()
-        calls.check_summary(lab, program.finish(20), peer, transports=("tls",) if transport == "tls" else ("udp", "tcp"))
+        transports = ("tls",) if transport == "tls" else ("udp", "tcp")
+        calls.check_summary(lab, program.finish(20), peer, has_video=relays_media, transports=transports)
         calls.check_sound(lab, peer, program)
+        if relays_media:
+            check_relayed(lab, program)
     return body
 
 
@@ -86,6 +105,7 @@ for kind in calls.PEERS:
     for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
         for transport in ("udp", "tls"):
             add("accounts-%s-by-%s" % (name, transport), softphone(kind, is_caller, transport))
+        add("accounts-%s-through-rtpengine" % name, softphone(kind, is_caller, "udp", relays_media=True))
 
 
 def wrong_password(lab):
@@ -202,6 +222,38 @@ def tls_without_server(lab):
 
 
 add("accounts-tls-without-server", tls_without_server)
+
+
+def names(lab):
+    """The server is found by NAPTR and SRV, and the next one is taken where the first is not there."""
+    server = Kamailio(lab, address="127.0.0.22")
+    name_server = NameServer(
+        lab, "naptr-record=lab.test,10,10,S,SIP+D2T,,_sip._tcp.lab.test", "naptr-record=lab.test,20,10,S,SIP+D2U,,_sip._udp.lab.test",
+        *("srv-host=_sip._%s.lab.test,%s.lab.test,5090,%d,1" % (transport, name, priority)
+          for transport in ("tcp", "udp") for name, priority in (("gone", 10), ("here", 20))),
+        "host-record=gone.lab.test,127.0.0.21", "host-record=here.lab.test,127.0.0.22")
+
+    def options(user, *more):
+        found = account(server, user)
+        at = found.index("--server")
+        return found[:at] + found[at + 4:] + ["--server", DOMAIN, *more]
+
+    bob = Offhook.answering(lab, "--calls", "1", *options("bob"), name="bob", port=5062, prefix=name_server.prefix)
+    lab.check(name_server.was_asked("NAPTR", DOMAIN), "nobody asked for NAPTR")
+    lab.check("over tcp" in bob.trace, "NAPTR prefers TCP: " + bob.trace[:200])
+    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "2", *options("alice", "--transport", "udp"), name="alice",
+                            prefix=name_server.prefix)
+    alice.need_event("callDidEstablish", 30)
+    for program in (alice, bob):
+        # The target that is gone is no news.
+        lab.check(states(program)[:2] == ["registering", "registered"], "the registration went %s" % states(program))
+    lab.check("over udp" in alice.trace, "alice was told to use UDP")
+    lab.check(name_server.was_asked("SRV", "_sip._udp.lab.test"), "nobody asked for SRV")
+    for program in (alice, bob):
+        program.finish(20)
+
+
+add("accounts-found-by-names", names)
 
 
 def lost_connection(lab):

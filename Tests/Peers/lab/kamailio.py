@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 
+from . import rtpengine
 from .lab import wait_for
 from .process import Process
 
@@ -18,7 +19,8 @@ class Kamailio(Process):
     """Takes every user NAME with the password NAMEpw."""
 
     def __init__(self, lab, name="kamailio", algorithm="MD5", least_expires=1, nonce_seconds=60, certificate=None,
-                 address="127.0.0.1", prefix=(), client_authority=None):
+                 address="127.0.0.1", prefix=(), client_authority=None,
+                 relays_media=False):
         folder = lab.path(name)
         os.makedirs(folder, exist_ok=True)
         self.folder = folder
@@ -27,6 +29,7 @@ class Kamailio(Process):
             "@ADDRESS@": address, "@FOLDER@": folder, "@PORT@": PORTS["udp"], "@TLSPORT@": PORTS["tls"], "@WSPORT@": PORTS["ws"],
             "@WSSPORT@": PORTS["wss"], "@ALGORITHM@": "" if algorithm == "MD5" else algorithm,
             "@MINEXPIRES@": least_expires, "@NONCEEXPIRE@": nonce_seconds,
+            "@NGPORT@": rtpengine.CONTROL,
         }
         with open(os.path.join(HERE, "kamailio", "kamailio.cfg")) as file:
             text = file.read()
@@ -44,6 +47,9 @@ class Kamailio(Process):
                 file.write("private_key = %s\ncertificate = %s\n" % (self.authority[:-4] + ".key", self.authority))
         argv = [*prefix, "kamailio", "-f", os.path.join(folder, "kamailio.cfg"), "-DD", "-E", "-Y", folder, "-P",
                 os.path.join(folder, "kamailio.pid"), "-m", "32", "-M", "4"]
+        if relays_media:
+            rtpengine.RTPEngine(lab)
+            argv += ["-A", "WITH_RTPENGINE"]
         super().__init__(lab, name, argv, folder=folder)
         lab.need(wait_for(self.answers, 20), "kamailio does not start: " + self.error[-400:])
 
