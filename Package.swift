@@ -113,7 +113,7 @@ let package = Package(
         // Many calls in one process; Tests/Peers/run runs it.
         .executableTarget(
             name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),
-        tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics"]),
+        tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics", "OffhookRTP"]),
         tests("OffhookTestKitTests", ["OffhookTestKit", "Offhook", "OffhookDevices", "OffhookBasics"]),
     ]
 )

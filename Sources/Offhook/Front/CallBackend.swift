@@ -41,6 +41,10 @@ package protocol CallBackend: AnyObject, Sendable {
     func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError)
     func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError)
     func restartICE(_ call: Call.ID) async throws(CallError)
+    /// Hands the call's streams to a recorder, as they travel.
+    func startRecording(_ call: Call.ID, to recorder: CallRecorder) async throws(CallError)
+    /// Returns the recorder that gets nothing more from now on; nil where there was none.
+    func stopRecording(_ call: Call.ID) async -> CallRecorder?
     /// The call's figures; nil where it has none any more.
     func statistics(of call: Call.ID) async -> CallStatistics?
 }
@@ -50,4 +54,11 @@ extension CallBackend {
     package func restartICE(_ call: Call.ID) async throws(CallError) {
         throw .notAllowed(.notSupported, "this call does not use ICE")
     }
+
+    /// For backends without media.
+    package func startRecording(_ call: Call.ID, to recorder: CallRecorder) async throws(CallError) {
+        throw .notAllowed(.notSupported, "this call has no media to record")
+    }
+
+    package func stopRecording(_ call: Call.ID) async -> CallRecorder? { nil }
 }

@@ -269,6 +269,20 @@ public final class Call: Sendable, Identifiable {
         try await backend.restartICE(id)
     }
 
+    /// Records the call to a file, from now or, where the call is not up yet, from its first sound or picture on, until
+    /// ``stopRecording()`` or the call's end. Both sides are asked for a key frame. The far end is not told: tell it,
+    /// where the law wants that.
+    ///
+    /// - Throws: `notAllowed` where the call is over or is being recorded, or where the recorder had another call.
+    public func startRecording(to recorder: CallRecorder) async throws(CallError) {
+        try await backend.startRecording(id, to: recorder)
+    }
+
+    /// Ends the recording, if there is one; the file is complete when this returns.
+    public func stopRecording() async {
+        await backend.stopRecording(id)?.close()
+    }
+
     /// The call's figures so far. They stay after it has ended.
     public func statistics() async -> CallStatistics {
         if let statistics = await backend.statistics(of: id) { return statistics }

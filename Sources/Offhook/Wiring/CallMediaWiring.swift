@@ -24,6 +24,7 @@ final class CallMediaWiring {
 
     let uplink: AudioUplink
     let downlink: AudioDownlink
+    let recording: RecordingTap
     private let audioDecoder = AudioDecoderPipeline()
     private var isUplinkAttached = false
 
@@ -48,6 +49,7 @@ final class CallMediaWiring {
         self.limits = limits
         self.handlers = handlers
         uplink = AudioUplink(now: handlers.now)
+        recording = RecordingTap(now: handlers.now, requestKeyFrame: handlers.needsKeyFrame)
         downlink = AudioDownlink(audio: media.audioInterface, call: call)
         audioDecoder.setAudioSink(downlink)
     }
@@ -73,7 +75,11 @@ final class CallMediaWiring {
         let handler = handlers.encodedAudio
         let payloadType = format.payloadType
         // Fails only where memory is out; the call then goes on without our sound.
-        let encoder = try? AudioEncoderPipeline(configuration: configuration) { handler($0, payloadType) }
+        let encoder = try? AudioEncoderPipeline(configuration: configuration) {
+            [recording, codec = configuration.codec] in
+            recording.sent($0, codec: codec)
+            handler($0, payloadType)
+        }
         uplink.setEncoder(encoder)
         audioEncoder = encoder.map { ($0, configuration) }
         if !isUplinkAttached {
@@ -100,7 +106,12 @@ final class CallMediaWiring {
         configuration.bitrate = limits.startBitrate
         configuration.frameRate = Double(limits.maximumFrameRate)
         configuration.sizeLimit = limits.maximumSize
-        let encoder = VideoEncoderPipeline(configuration: configuration, handler: handlers.encodedVideo)
+        let encoder = VideoEncoderPipeline(configuration: configuration) {
+            [recording, handler = handlers.encodedVideo] in
+            recording.sent($0)
+            handler($0)
+        }
+        recording.setEncoder(encoder)
         let decoder = VideoDecoderPipeline(needsKeyFrame: handlers.needsKeyFrame)
         let sink = SentVideoSink(encoder: encoder)
         let encoded = ReceivedEncodedVideo(wantsKeyFrame: handlers.needsKeyFrame)
@@ -165,6 +176,7 @@ final class CallMediaWiring {
     func decode(_ frame: ReceivedVideoFrame, at now: Instant) {
         guard let video else { return }
         video.encoded.handle(frame)
+        recording.received(frame, at: now)
         video.decoder.decode(isKeyFrame: frame.isKeyFrame, captureTime: now) { body in body(frame.buffer.bytes) }
     }
 
@@ -173,8 +185,11 @@ final class CallMediaWiring {
         plan.audio?.receives == true && audioDecoder.bufferedDuration < .milliseconds(20)
     }
 
-    func play(_ playout: AudioPlayout, speed: PlayoutSpeed) {
+    func play(_ playout: AudioPlayout, speed: PlayoutSpeed, at now: Instant) {
         guard let step = step(for: playout) else { return }
+        if case .packet(let packet) = playout, case .packet(let payload, let codec) = step {
+            recording.received(packet, payload: payload, codec: codec, at: now)
+        }
         audioDecoder.decode(step, speed: AudioDecoderSpeed(speed))
     }
 
@@ -204,11 +219,13 @@ final class CallMediaWiring {
     func tick(at now: Instant) {
         if plan.audio?.receives == true { audioDecoder.play(at: now) }
         if plan.audio?.sends == true { uplink.fillSilence(at: now) }
+        recording.advance(to: now)
     }
 
     // MARK: The end
 
     func end() {
+        recording.end()
         uplink.setEncoder(nil)
         media.audioInterface.detach(call)
         audioDecoder.stop()

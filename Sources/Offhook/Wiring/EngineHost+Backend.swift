@@ -144,6 +144,21 @@ extension EngineHost: CallBackend {
 
     func restartICE(_ call: Call.ID) async throws(CallError) { try await perform(.restartICE, on: call) }
 
+    func startRecording(_ call: Call.ID, to recorder: CallRecorder) async throws(CallError) {
+        guard let media = calls[CallHandle(number: call.value)]?.media else {
+            throw .notAllowed(.invalidState, "The call is over, so that there is nothing to record.")
+        }
+        guard media.recording.begin(recorder) else {
+            throw .notAllowed(
+                .operationInProgress,
+                "The call is being recorded already, or the recorder had a call before: make a recorder for each.")
+        }
+    }
+
+    func stopRecording(_ call: Call.ID) async -> CallRecorder? {
+        calls[CallHandle(number: call.value)]?.media.recording.end()
+    }
+
     func statistics(of call: Call.ID) async -> CallStatistics? {
         let handle = CallHandle(number: call.value)
         let now = loop.now

@@ -37,7 +37,7 @@ extension EngineHost {
         case .decodeVideo(let handle, _, let frame):
             calls[handle]?.media.decode(frame, at: loop.now)
         case .playAudio(let handle, let playout, let speed):
-            calls[handle]?.media.play(playout, speed: speed)
+            calls[handle]?.media.play(playout, speed: speed, at: loop.now)
             giveBack(playout)
         case .encodeKeyFrame(let handle, _):
             calls[handle]?.media.encodeKeyFrame()

@@ -32,6 +32,8 @@ package struct AudioPacket {
     /// How much time the payload plays.
     package var duration: Duration
     package var receiveTime: Instant
+    /// When it was captured by the sender's wall clock, once a sender report told.
+    package var captureTime: NTPTimestamp?
 
     package var payload: RawSpan {
         @_lifetime(borrow self)

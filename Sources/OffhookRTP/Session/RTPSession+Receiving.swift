@@ -248,9 +248,11 @@ extension RTPSession {
     /// 20 ms on average. Whoever gets a packet gives its buffer back to the pool.
     package func nextAudio(at now: Instant, pool: inout PacketPool) -> (playout: AudioPlayout, speed: PlayoutSpeed) {
         guard configuration.kind == .audio, receives, !hasEnded else { return (.silence(.milliseconds(10)), .normal) }
-        let next = audio.next(at: now, pool: &pool)
-        if case .packet(let packet) = next.playout, let capture = source?.captureTime(of: packet.timestamp) {
+        var next = audio.next(at: now, pool: &pool)
+        if case .packet(var packet) = next.playout, let capture = source?.captureTime(of: packet.timestamp) {
             lastAudioPoint = LipSync.Point(capture: capture, playout: now)
+            packet.captureTime = capture
+            next.playout = .packet(packet)
         }
         return next
     }

@@ -38,6 +38,12 @@ func split(_ source: any VideoSource, _ preview: any VideoSink, _ recorder: any 
     source.setVideoSink(VideoSplitter([preview, recorder]))
 }
 
+func record(_ call: Call, to path: String) async throws -> CallRecorder {
+    let recorder = try CallRecorder(path: path)
+    try await call.startRecording(to: recorder)
+    return recorder
+}
+
 func trace() -> Client {
     var configuration = ClientConfiguration()
     configuration.traceHandler = { print($0.direction, $0.remote, $0.message, separator: "\n") }

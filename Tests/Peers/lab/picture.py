@@ -6,6 +6,8 @@ import subprocess
 BARS = ["111", "110", "011", "010", "101", "100", "001"]
 
 COLUMNS, ROWS = 20, 4
+# At which the pattern is read.
+PATTERN_SIZE = 320, 180
 
 
 def scaled(path, width, height, pixels):
@@ -30,8 +32,12 @@ def is_bars(path):
 
 def pattern_number(path):
     """The number of Offhook's test picture, or None where the picture is none or cannot be read."""
-    width, height = 320, 180
-    data = scaled(path, width, height, "gray")
+    return number_in(scaled(path, *PATTERN_SIZE, "gray"))
+
+
+def number_in(data):
+    """The same for the samples of a picture of `PATTERN_SIZE`."""
+    width, height = PATTERN_SIZE
     if len(data) != width * height:
         return None
     for first in (0, 45 - 2 * ROWS):

@@ -162,6 +162,10 @@ enum OptionTable {
             options.speaker = choice
             return true
         },
+        .value("--record", "FILE.webm", "keep pictures and sound of both sides") { options, text in
+            options.record = text
+            return text.hasSuffix(".webm") && text != ".webm"
+        },
         .value("--bitrate", "KBPS", "video to start with (800)") { options, text in
             options.bitrate = Int(text).map { $0 * 1000 }
             return options.bitrate.map { (30_000...50_000_000).contains($0) } ?? false

@@ -28,6 +28,7 @@ struct Options: Sendable {
     var microphone = MicrophoneChoice.tone(440)
     var display = DisplayChoice.none
     var speaker = SpeakerChoice.none
+    var record: String?
     var security: SRTPPolicy?
     var ice: ConnectivityConfiguration.ICEPolicy?
     var stunServers: [String] = []

@@ -20,6 +20,12 @@ import Offhook
             station.user.mediaServices.audioInterface.setSpeaker(sound, for: call)
         }
         call.delegate = self
+        guard let recorder = outputs.recorder else { return }
+        Task {
+            do throws(CallError) { try await call.startRecording(to: recorder) } catch {
+                report(failure: error, of: "record")
+            }
+        }
     }
 
     // MARK: Beginning

@@ -52,7 +52,8 @@ import Offhook
         screen = try PictureScreen(options.display)
         sound = try Sound(options: options)
         firstOutputs = try CallOutputs(
-            display: options.display, speaker: options.speaker, screen: screen, number: 1)
+            display: options.display, speaker: options.speaker, screen: screen,
+            record: options.record, number: 1)
         statisticsFile = try options.statisticsFile.map { try LineFile(path: $0) }
         traceFile = try options.traceFile.map { try TraceFile(path: $0) }
         (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
@@ -139,7 +140,8 @@ import Offhook
         defer { firstOutputs = nil }
         if let firstOutputs { return firstOutputs }
         return try CallOutputs(
-            display: options.display, speaker: options.speaker, screen: screen, number: callCount)
+            display: options.display, speaker: options.speaker, screen: screen,
+            record: options.record, number: callCount)
     }
 
     func add(_ session: CallSession) {

@@ -9,13 +9,15 @@ import Offhook
     let codedPictures: (any EncodedVideoSink)?
     /// Takes sound; nil where nobody wants it.
     let sound: (any AudioSink)?
+    /// Keeps the whole call; nil where nobody wants it.
+    let recorder: CallRecorder?
 
     /// Creates the files, and takes a place on the screen where there is one.
     ///
     /// - Parameter number: which call it is, counted from 1. The second writes to `FILE-2.png` where the first wrote to
     ///   `FILE.png`, so that no call overwrites another's.
     init(
-        display: DisplayChoice, speaker: SpeakerChoice, screen: PictureScreen?, number: Int
+        display: DisplayChoice, speaker: SpeakerChoice, screen: PictureScreen?, record: String?, number: Int
     ) throws(FileFailure) {
         do {
             switch display {
@@ -31,6 +33,7 @@ import Offhook
             case .none, .pulse: sound = nil
             case .file(let path): sound = try WAVRecorder(path: Self.path(path, number))
             }
+            recorder = try record.map { try CallRecorder(path: Self.path($0, number)) }
         } catch {
             throw FileFailure(error.reason)
         }
@@ -40,11 +43,12 @@ import Offhook
     func close() -> String? {
         let renderer = pictures as? FileRenderer
         let writer = (codedPictures as? IVFSink)?.writer
-        let recorder = sound as? WAVRecorder
+        let soundFile = sound as? WAVRecorder
         renderer?.close()
         writer?.close()
+        soundFile?.close()
         recorder?.close()
-        return (renderer?.error ?? writer?.error ?? recorder?.error)?.reason
+        return (renderer?.error ?? writer?.error ?? soundFile?.error ?? recorder?.error)?.reason
     }
 
     private static func path(_ path: String, _ number: Int) -> String {
