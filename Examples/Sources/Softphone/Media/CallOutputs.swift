@@ -33,7 +33,7 @@ import Offhook
             case .none, .pulse: sound = nil
             case .file(let path): sound = try WAVRecorder(path: Self.path(path, number))
             }
-            recorder = try record.map { try CallRecorder(path: Self.path($0, number)) }
+            if let record { recorder = try CallRecorder(path: Self.path(record, number)) } else { recorder = nil }
         } catch {
             throw FileFailure(error.reason)
         }
