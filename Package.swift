@@ -34,10 +34,11 @@ let package = Package(
     targets: [
         // Shims: module maps and inline wrappers, no logic.
         .target(name: "CLinux", path: "Sources/Shims/CLinux"),
-        // Loaded at first use, so that programs without windows run where it is not installed.
+        // Loaded at first use, so that programs without windows run where they are not installed.
         .target(name: "CSDL", path: "Sources/Shims/CSDL"),
         // Not linked: libpulse is loaded where a program uses it, and needs only its headers here.
         .target(name: "CPulse", path: "Sources/Shims/CPulse"),
+        .target(name: "CXCB", path: "Sources/Shims/CXCB"),
         shim("CSRTP", pkgConfig: "libsrtp2", package: "libsrtp2-dev"),
         shim("CVPX", pkgConfig: "vpx", package: "libvpx-dev"),
         shim("COpus", package: "libopus-dev"),
@@ -76,7 +77,7 @@ let package = Package(
             "OffhookDevices",
             [
                 "OffhookBasics", "OffhookMedia", "OffhookCodecs", "CYUV", "CPNG", "CTurboJPEG", "CV4L2", "CSDL",
-                "CPulse",
+                "CXCB", "CPulse",
             ]),
 
         // Public: what apps see.
@@ -110,6 +111,8 @@ let package = Package(
         tests(
             "OffhookDevicesTests",
             ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics", "CPNG", "CTurboJPEG"]),
+        // On a virtual X server, where there is one.
+        tests("OffhookScreenTests", ["OffhookDevices", "OffhookMedia", "OffhookBasics", "CXCB"]),
         // Many calls in one process; Tests/Peers/run runs it.
         .executableTarget(
             name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),

@@ -43,6 +43,14 @@ public enum VideoRotation: Int, Hashable, Sendable, CaseIterable {
     case threeQuarters = 270
 }
 
+/// What a picture shows, as far as it matters to how it is best coded.
+public enum VideoContent: String, Hashable, Sendable, CaseIterable {
+    /// What a camera sees: movement counts for more than single pixels.
+    case camera
+    /// What is on a screen: it must be readable, and may change in steps.
+    case screen
+}
+
 /// One picture on its way from a camera or a decoder.
 ///
 /// A frame refers to a buffer that it shares with whoever else holds the frame; nothing is copied on the way. The
@@ -55,12 +63,17 @@ public struct VideoFrame: Sendable {
     public var rotation: VideoRotation
     /// When the picture was taken, on the local monotonic clock; for a received picture, when it is due.
     public var captureTime: Instant
+    /// What it shows, which the encoder goes by.
+    public var content: VideoContent
 
     /// Makes a frame of a filled buffer.
-    public init(buffer: VideoFrameBuffer, rotation: VideoRotation = .none, captureTime: Instant) {
+    public init(
+        buffer: VideoFrameBuffer, rotation: VideoRotation = .none, captureTime: Instant, content: VideoContent = .camera
+    ) {
         self.buffer = buffer
         self.rotation = rotation
         self.captureTime = captureTime
+        self.content = content
     }
 
     /// The picture's size in pixels, before rotation.

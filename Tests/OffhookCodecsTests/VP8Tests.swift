@@ -120,6 +120,22 @@ import Testing
         }
     }
 
+    @Test func `makes no picture of a screen smaller to suit the bit rate`() throws {
+        var configuration = Self.configuration()
+        configuration.sizeLimit = VideoSize(width: 32, height: 24)
+        configuration.screenSizeLimit = VideoSize(width: 64, height: 48)
+        let encoder = VP8Encoder(configuration: configuration)
+        var sizes: [VideoSize] = []
+
+        for content in [VideoContent.camera, .screen, .camera] {
+            var frame = picture(0, size: VideoSize(width: 128, height: 96), format: .i420)
+            frame.content = content
+            sizes.append(try Self.encode(frame, with: encoder).picture.size)
+        }
+
+        #expect(sizes.map(\.width) == [32, 64, 32])
+    }
+
     @Test(arguments: VideoRotation.allCases, PixelFormat.allCases) func `turns pictures upright`(
         _ rotation: VideoRotation, _ format: PixelFormat
     ) throws {

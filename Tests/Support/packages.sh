@@ -4,8 +4,11 @@
 # What the package is built with: the development files of its C libraries.
 build_packages=(
   pkg-config libsrtp2-dev libvpx-dev libopus-dev libssl-dev libyuv-dev libspeexdsp-dev libpng-dev libturbojpeg0-dev zlib1g-dev
-  libc-ares-dev libwslay-dev libsdl2-dev libpulse-dev
+  libc-ares-dev libwslay-dev libsdl2-dev libxcb1-dev libxcb-shm0-dev libxcb-xfixes0-dev libpulse-dev
 )
+
+# What the tests that need a screen start.
+screen_packages=(xvfb)
 
 need_packages() {
   local missing=() name

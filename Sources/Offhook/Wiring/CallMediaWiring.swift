@@ -106,6 +106,7 @@ final class CallMediaWiring {
         configuration.bitrate = limits.startBitrate
         configuration.frameRate = Double(limits.maximumFrameRate)
         configuration.sizeLimit = limits.maximumSize
+        configuration.screenSizeLimit = limits.maximumSize
         let encoder = VideoEncoderPipeline(configuration: configuration) {
             [recording, handler = handlers.encodedVideo] in
             recording.sent($0)
@@ -148,7 +149,8 @@ final class CallMediaWiring {
         bitrate = max(30_000, min(bitrate, plan.bandwidth ?? .max, limits.maximumBitrate))
         var frameRate = min(Double(limits.maximumFrameRate), videoTarget?.maximumFrameRate ?? .infinity)
         if let limit = plan.sendFormat?.maximumFrameRate, limit > 0 { frameRate = min(frameRate, Double(limit)) }
-        video.encoder.setTarget(bitrate: bitrate, sizeLimit: targetSize(plan), frameRate: frameRate)
+        video.encoder.setTarget(
+            bitrate: bitrate, sizeLimit: targetSize(plan), screenSizeLimit: sizeLimit(plan), frameRate: frameRate)
     }
 
     /// The largest picture that the rate is good for, in the shape of what is allowed.

@@ -80,16 +80,18 @@ package final class VideoEncoderPipeline: VideoSink {
         if isToBeScheduled { encoder.async { self.encodeNewest(with: $0) } }
     }
 
-    /// Changes bit rate (bits a second), the largest picture and how many pictures a second are taken at most, from the
-    /// next picture on. Nil leaves size or rate as they come.
-    package func setTarget(bitrate: Int, sizeLimit: VideoSize?, frameRate: Double?) {
+    /// Changes bit rate (bits a second), the largest picture, of a camera and of a screen, and how many pictures a second
+    /// are taken at most, from the next picture on. Nil leaves size or rate as they come.
+    package func setTarget(
+        bitrate: Int, sizeLimit: VideoSize?, screenSizeLimit: VideoSize? = nil, frameRate: Double?
+    ) {
         slot.withLock { slot in
             slot.counters.targetBitrate = bitrate
             slot.frameInterval = frameRate.map { .nanoseconds(Int64(1e9 / max($0, 0.1))) }
         }
         encoder.async { encoder in
             encoder.setBitrate(bitrate)
-            encoder.setSizeLimit(sizeLimit)
+            encoder.setSizeLimit(sizeLimit, ofScreens: screenSizeLimit ?? sizeLimit)
             if let frameRate { encoder.setFrameRate(frameRate) }
         }
     }

@@ -44,9 +44,10 @@ package final class VP8Encoder {
         codec?.setSpeed(speed)
     }
 
-    /// The largest picture from now on; nil lets pictures be as they come.
-    package func setSizeLimit(_ limit: VideoSize?) {
+    /// The largest pictures from now on, of a camera and of a screen; nil lets pictures be as they come.
+    package func setSizeLimit(_ limit: VideoSize?, ofScreens screenLimit: VideoSize?) {
         configuration.sizeLimit = limit
+        configuration.screenSizeLimit = screenLimit
     }
 
     /// Makes the next picture a key frame: exactly one, however often this is called before it.
@@ -63,7 +64,12 @@ package final class VP8Encoder {
         guard (1...16383).contains(frame.width), (1...16383).contains(frame.height) else {
             throw .unacceptableSize(frame.size)
         }
-        let picture = shaper.shape(frame, within: configuration.sizeLimit)
+        if (frame.content == .screen) != configuration.isScreenContent {
+            configuration.isScreenContent = frame.content == .screen
+            codec?.setScreenContent(configuration.isScreenContent)
+        }
+        let limit = configuration.isScreenContent ? configuration.screenSizeLimit : configuration.sizeLimit
+        let picture = shaper.shape(frame, within: limit)
         let codec = try codec(for: picture.size)
         var isDelivered = false
         try codec.encode(
@@ -133,17 +139,21 @@ extension VP8Encoder {
                 throw .unavailable
             }
             setSpeed(configuration.speed)
-            // Blocks that hardly changed are skipped: half the work on a still background.
-            set(VP8E_SET_STATIC_THRESHOLD, configuration.isScreenContent ? 100 : 1)
             set(VP8E_SET_NOISE_SENSITIVITY, 0)
             set(VP8E_SET_TOKEN_PARTITIONS, 0)
-            set(VP8E_SET_SCREEN_CONTENT_MODE, configuration.isScreenContent ? 1 : 0)
+            setScreenContent(configuration.isScreenContent)
             setKeyFrameBound(configuration)
         }
 
         deinit {
             vpx_codec_destroy(context)
             context.deallocate()
+        }
+
+        func setScreenContent(_ isScreenContent: Bool) {
+            // Blocks that hardly changed are skipped: half the work on a still background.
+            set(VP8E_SET_STATIC_THRESHOLD, isScreenContent ? 100 : 1)
+            set(VP8E_SET_SCREEN_CONTENT_MODE, isScreenContent ? 1 : 0)
         }
 
         func setSpeed(_ speed: Int) {

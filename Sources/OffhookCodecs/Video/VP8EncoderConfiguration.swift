@@ -4,6 +4,9 @@ package import OffhookMedia
 package struct VP8EncoderConfiguration: Hashable, Sendable {
     /// The largest picture to make, in either orientation; larger ones are scaled down. Nil: as they come.
     package var sizeLimit: VideoSize?
+    /// The largest picture of a screen: unlike a camera's it is not made smaller to suit the bit rate, as it must stay
+    /// readable, and pictures are left out instead.
+    package var screenSizeLimit: VideoSize?
     /// Bits a second.
     package var bitrate = 500_000
     /// Pictures a second to plan the rate by.
@@ -20,7 +23,7 @@ package struct VP8EncoderConfiguration: Hashable, Sendable {
     package var keyFrameDistance = 3000
     /// Encoder threads; nil: by the size of the picture and the number of processors.
     package var threadCount: Int?
-    /// Whether pictures are a screen's, not a camera's.
+    /// Whether pictures are a screen's, not a camera's. Follows ``VideoFrame/content``.
     package var isScreenContent = false
 
     /// The defaults: a camera's picture for a call.

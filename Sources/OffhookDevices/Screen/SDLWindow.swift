@@ -86,13 +86,17 @@ final class SDLWindow {
         ) { layout.placeSelfView($0) }
         paint(remotePlace, selfPlace)
         (isStale, drawnSize) = (false, size)
+        if isResized { mailbox.report(.size(size)) }
         mailbox.noteShown(pictures.remote.serial)
     }
 
     private func clearLastPictureWhenDue() {
         guard case .cleared(let limit) = configuration.lastPicture else { return }
         let (picture, now) = (mailbox.pictures.remote, MonotonicClock.now)
-        if picture.frame != nil, now - picture.arrival >= limit { _ = mailbox.put(nil, as: .remote, at: now) }
+        // One that has not been drawn is shown first.
+        if picture.frame != nil, picture.serial == remote.serial, now - picture.arrival >= limit {
+            _ = mailbox.put(nil, as: .remote, at: now)
+        }
     }
 
     private var drawingSize: VideoSize {
@@ -176,10 +180,7 @@ final class SDLWindow {
         case SDL_WINDOWEVENT_CLOSE:
             close()
             mailbox.report(.closed)
-        case SDL_WINDOWEVENT_EXPOSED: isStale = true
-        case SDL_WINDOWEVENT_SIZE_CHANGED:
-            isStale = true
-            mailbox.report(.size(drawingSize))
+        case SDL_WINDOWEVENT_EXPOSED, SDL_WINDOWEVENT_SIZE_CHANGED: isStale = true
         default: break
         }
     }

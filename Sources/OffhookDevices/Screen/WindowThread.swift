@@ -97,14 +97,16 @@ final class WindowThread: Sendable {
     private func run() {
         var desk: Desk?
         while true {
-            while let job = takeJob() { perform(job, at: &desk) }
-            if let current = desk, !current.windows.isEmpty {
+            while let job = takeJob() {
+                perform(job, at: &desk)
+                endIfEmpty(&desk)
+            }
+            if let current = desk {
                 for window in current.windows.values { window.draw() }
                 handleEvents(of: current)
+                endIfEmpty(&desk)
                 continue
             }
-            if let current = desk { end(current) }
-            desk = nil
             let isOver = state.withLock { state in
                 state.isRunning = !state.jobs.isEmpty
                 return !state.isRunning
@@ -166,12 +168,15 @@ final class WindowThread: Sendable {
                 + " WAYLAND_DISPLAY, or show pictures elsewhere.")
     }
 
-    private func end(_ desk: Desk) {
+    /// Puts SDL away after the last window.
+    private func endIfEmpty(_ desk: inout Desk?) {
+        guard let current = desk, current.windows.isEmpty else { return }
         state.withLock { state in
             state.wakeUp = nil
             state.isWakeUpSent = false
         }
-        desk.sdl.SDL_QuitSubSystem(SDL_INIT_VIDEO)
+        current.sdl.SDL_QuitSubSystem(SDL_INIT_VIDEO)
+        desk = nil
     }
 
     private func handleEvents(of desk: Desk) {

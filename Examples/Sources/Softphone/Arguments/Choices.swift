@@ -59,9 +59,12 @@ enum CameraChoice: Hashable, Sendable {
     case none
     case pattern(Format?)
     case v4l2(Device, Format?)
+    /// What is on the screen, and no larger than the format's size.
+    case screen(Format?)
     case file(String)
 
-    static let usage = "pattern[:WxH@FPS], v4l2[:DEVICE|front|back][:WxH@FPS], FILE.y4m, FILE.ivf or none"
+    static let usage =
+        "pattern[:WxH@FPS], v4l2[:DEVICE|front|back][:WxH@FPS], screen[:WxH@FPS], FILE.y4m, FILE.ivf or none"
 
     /// Reads the option's value.
     init?(parsing text: String) {
@@ -74,6 +77,10 @@ enum CameraChoice: Hashable, Sendable {
         case "pattern" where parts.count == 2:
             guard let format = Format(parsing: parts[1]) else { return nil }
             self = .pattern(format)
+        case "screen" where parts.count == 1: self = .screen(nil)
+        case "screen" where parts.count == 2:
+            guard let format = Format(parsing: parts[1]) else { return nil }
+            self = .screen(format)
         case "v4l2":
             var rest = Array(parts.dropFirst())
             var format: Format?

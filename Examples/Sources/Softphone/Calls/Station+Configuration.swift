@@ -28,9 +28,11 @@ extension ClientConfiguration {
             videoLimits.maximumBitrate = maximum
         }
         switch options.camera {
-        case .pattern(let format?), .v4l2(_, let format?):
+        case .pattern(let format?), .v4l2(_, let format?), .screen(let format?):
             videoLimits.maximumSize = format.size
             videoLimits.maximumFrameRate = Int(format.frameRate.rounded(.up))
+        // A screen made small could not be read.
+        case .screen: videoLimits.maximumSize = VideoSize(width: 1920, height: 1080)
         case .none, .pattern, .v4l2, .file: break
         }
     }

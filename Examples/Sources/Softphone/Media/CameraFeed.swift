@@ -80,6 +80,10 @@ import Offhook
                 size: format?.size ?? VideoSize(width: 1280, height: 720), frameRate: format?.frameRate ?? 30)
         case .file(let path):
             do { return try FileCapturer(path: path) } catch { throw FileFailure(error.reason) }
+        case .screen(let format):
+            var configuration = ScreenConfiguration()
+            if let format { (configuration.maximumSize, configuration.frameRate) = (format.size, format.frameRate) }
+            do { return try ScreenCapturer(configuration: configuration) } catch { throw FileFailure(error.reason) }
         case .v4l2(let device, let format):
             guard !V4L2Capturer.availableCameras().isEmpty else {
                 throw FileFailure("there is no camera; plug one in, or type --camera pattern")

@@ -151,7 +151,7 @@ import Offhook
             switch station.camera.choice {
             case .v4l2(.position(.front), let format): .v4l2(.position(.back), format)
             case .v4l2: .pattern(nil)
-            case .pattern, .none, .file:
+            case .pattern, .none, .file, .screen:
                 V4L2Capturer.availableCameras().isEmpty ? .pattern(nil) : .v4l2(.position(.front), nil)
             }
         do {
@@ -218,6 +218,7 @@ extension CameraChoice {
         switch self {
         case .none: "none"
         case .pattern: "the test picture"
+        case .screen: "the screen"
         case .v4l2(.position(let position), _): "\(position)"
         case .v4l2(.named(let name), _): name
         case .file(let path): path
