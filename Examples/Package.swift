@@ -13,7 +13,8 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "OffhookExamples",
     products: [
-        .executable(name: "offhook", targets: ["OffhookCommand"])
+        .executable(name: "offhook", targets: ["OffhookCommand"]),
+        .executable(name: "softphone", targets: ["Softphone"]),
     ],
     dependencies: [
         // By name, so that the folder of the checkout may be called anything.
@@ -21,8 +22,11 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "Softphone", dependencies: [.product(name: "Offhook", package: "Offhook")], swiftSettings: strict),
-        .executableTarget(name: "OffhookCommand", dependencies: ["Softphone"], swiftSettings: strict),
-        .testTarget(name: "SoftphoneTests", dependencies: ["Softphone"], swiftSettings: strict),
+            name: "SoftphoneKit", dependencies: [.product(name: "Offhook", package: "Offhook")], swiftSettings: strict),
+        .executableTarget(name: "OffhookCommand", dependencies: ["SoftphoneKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "Softphone", dependencies: [.product(name: "Offhook", package: "Offhook")], path: "Softphone",
+            exclude: ["README.md"], swiftSettings: strict),
+        .testTarget(name: "SoftphoneKitTests", dependencies: ["SoftphoneKit"], swiftSettings: strict),
     ]
 )

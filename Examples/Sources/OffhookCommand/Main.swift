@@ -1,5 +1,5 @@
 import Foundation
-import Softphone
+import SoftphoneKit
 
 @main
 enum Main {

@@ -13,14 +13,21 @@ import Offhook
             "Ready as \(station.user.configuration.address)\(phone.places). Press ? for help, q to quit.")
         let keys = Keyboard.keys()
         interruption.onInterrupt { phone.finish() }
+        let (pressed, press) = AsyncStream<Character>.makeStream()
         station.screen?.onClose = { phone.finish() }
-        station.screen?.onKey = { key in Task { await phone.press(key) } }
+        station.screen?.onKey = { press.yield($0) }
+        let typing = Task {
+            for await key in keys { press.yield(key) }
+            // A phone with a window needs no terminal.
+            if station.screen?.hasKeys != true { press.finish() }
+        }
         phone.reading = Task {
-            for await key in keys { await phone.press(key) }
+            for await key in pressed { await phone.press(key) }
             phone.finish()
         }
         await withCheckedContinuation { phone.done = $0 }
         phone.reading?.cancel()
+        typing.cancel()
         station.terminal.endLine()
         await station.stop()
         return interruption.hasCome ? .interrupted : station.hasFileTrouble ? .deviceFailed : .success
@@ -110,6 +117,8 @@ import Offhook
         case .list: list()
         case .camera: await changeCamera()
         case .next: chooseNext()
+        case .fullScreen: station.screen?.toggleFullScreen()
+        case .snapshot: takeSnapshot()
         case .answer, .answerWithVideo, .deny, .ignore, .end, .hold, .mute, .video, .transfer, .join, .tone:
             guard let session else {
                 station.terminal.say("There is no call. Press c to make one.")
@@ -134,7 +143,7 @@ import Offhook
         case .transfer: ask("Transfer to: ") { address in await session.perform(.transfer(address)) }
         case .join: await transferToOther(from: session)
         case .tone(let key): await session.perform(.dtmf(String(key)))
-        case .call, .callWithVideo, .camera, .next, .list, .help, .quit: break
+        case .call, .callWithVideo, .camera, .next, .list, .help, .quit, .fullScreen, .snapshot: break
         }
     }
 
@@ -157,6 +166,15 @@ import Offhook
         do {
             try await station.camera.change(to: next)
             station.terminal.say("Camera: \(next.words).")
+        } catch {
+            station.terminal.say("\(error)")
+        }
+    }
+
+    private func takeSnapshot() {
+        do {
+            let path = try station.screen?.takeSnapshot()
+            station.terminal.say(path.map { "The picture is in \($0)." } ?? "There is no picture in a window.")
         } catch {
             station.terminal.say("\(error)")
         }
@@ -190,25 +208,29 @@ import Offhook
     private func ask(_ question: String, then: @escaping (String) async -> Void) {
         prompt = (question, "", then)
         station.terminal.holdLine(question)
+        station.screen?.setPrompt(question)
     }
 
     private func type(_ key: Character) async {
         guard var current = prompt else { return }
         switch key {
         case "\n", "\r", "\r\n":
-            prompt = nil
-            station.terminal.releaseLine()
+            endPrompt()
             await current.then(current.text.split(separator: " ").joined())
             return
-        case "\u{1B}":
-            prompt = nil
-            station.terminal.releaseLine()
-            return
+        case "\u{1B}": return endPrompt()
         case "\u{7F}", "\u{8}": current.text = String(current.text.dropLast())
         default: current.text.append(key)
         }
         prompt = current
         station.terminal.holdLine(current.question + current.text)
+        station.screen?.setPrompt(current.question + current.text)
+    }
+
+    private func endPrompt() {
+        prompt = nil
+        station.terminal.releaseLine()
+        station.screen?.setPrompt(nil)
     }
 }
 

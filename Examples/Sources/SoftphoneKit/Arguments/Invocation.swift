@@ -101,6 +101,9 @@ enum Invocation: Sendable {
         if options.authenticationName != nil, options.passwordFile == nil, options.passwordVariable == nil {
             throw UsageError("--auth-user needs a password; type --password-file FILE or --password-env VAR")
         }
+        if options.display == .terminal, options.writesEvents {
+            throw UsageError("--events json needs standard output for itself; type --display FILE.png, or window")
+        }
         if options.registers, options.server == nil, options.account == nil {
             throw UsageError("register where? Type --server HOST, and --account sip:user@domain")
         }

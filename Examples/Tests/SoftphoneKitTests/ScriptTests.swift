@@ -1,7 +1,7 @@
 import Offhook
 import Testing
 
-@testable import Softphone
+@testable import SoftphoneKit
 
 @Suite struct `A script` {
     @Test func `steps come in order of time and those of one time as written`() throws {

@@ -134,18 +134,20 @@ enum MicrophoneChoice: Hashable, Sendable {
 enum DisplayChoice: Hashable, Sendable {
     case none
     case window
+    case terminal
     /// The coded pictures as they came.
     case codedFile(String)
     /// Y4M or PNG.
     case file(String)
 
-    static let usage = "none, window, FILE.ivf, FILE.y4m or FILE.png"
+    static let usage = "none, window, terminal, FILE.ivf, FILE.y4m or FILE.png"
 
     /// Reads the option's value.
     init?(parsing text: String) {
         switch text {
         case "none": self = .none
         case "window": self = .window
+        case "terminal": self = .terminal
         case _ where text.hasSuffix(".ivf"): self = .codedFile(text)
         case _ where text.hasSuffix(".y4m") || text.hasSuffix(".png"): self = .file(text)
         default: return nil

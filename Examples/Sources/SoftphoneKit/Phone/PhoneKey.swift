@@ -2,6 +2,7 @@
 enum PhoneKey: Hashable, Sendable {
     case call, callWithVideo, answer, answerWithVideo, deny, ignore, end
     case hold, mute, video, transfer, join, camera, next, list, help, quit
+    case fullScreen, snapshot
     case tone(Character)
 
     /// The keys for people, in the order the help lists them.
@@ -12,7 +13,9 @@ enum PhoneKey: Hashable, Sendable {
         ("d", .deny, "deny"), ("i", .ignore, "stop the ringing"), ("x", .end, "hang up"),
         ("h", .hold, "hold, or go on"), ("m", .mute, "mute, or be heard again"),
         ("t", .transfer, "transfer to an address"), ("j", .join, "transfer to the other call"),
-        ("o", .camera, "other camera"), ("n", .next, "next call"), ("l", .list, "list the calls"),
+        ("o", .camera, "other camera"), ("f", .fullScreen, "fill the screen with the window, or no longer"),
+        ("s", .snapshot, "keep the window's picture in a file"), ("n", .next, "next call"),
+        ("l", .list, "list the calls"),
         ("?", .help, "this help"), ("q", .quit, "quit"),
     ]
 

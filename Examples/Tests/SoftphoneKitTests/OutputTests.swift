@@ -2,7 +2,7 @@ import Foundation
 import Offhook
 import Testing
 
-@testable import Softphone
+@testable import SoftphoneKit
 
 @MainActor @Suite struct `Event lines` {
     @Test func `each has time, event and call, in that order`() {
@@ -48,15 +48,15 @@ import Testing
 
 @Suite struct `The exit status` {
     @Test(arguments: [
-        (true, CallEndReason.ended(by: .local), Softphone.ExitStatus.success), (true, .ended(by: .remote), .success),
+        (true, CallEndReason.ended(by: .local), SoftphoneKit.ExitStatus.success), (true, .ended(by: .remote), .success),
         (true, .mediaTimeout, .callFailed), (false, .busy, .callFailed), (false, .ended(by: .local), .callFailed),
     ])
-    func `tells what a call amounts to`(established: Bool, reason: CallEndReason, status: Softphone.ExitStatus) {
-        #expect(Softphone.ExitStatus.status(established: established, reason: reason) == status)
+    func `tells what a call amounts to`(established: Bool, reason: CallEndReason, status: SoftphoneKit.ExitStatus) {
+        #expect(SoftphoneKit.ExitStatus.status(established: established, reason: reason) == status)
     }
 
     @Test func `numbers are those of the contract`() {
-        let all: [Softphone.ExitStatus] = [.success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted]
+        let all: [SoftphoneKit.ExitStatus] = [.success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted]
 
         #expect(all.map(\.rawValue) == [0, 2, 3, 4, 5, 130])
     }

@@ -1,7 +1,7 @@
 import Offhook
 import Testing
 
-@testable import Softphone
+@testable import SoftphoneKit
 
 @Suite struct `A command line` {
     private func options(_ line: String) throws -> Options {
@@ -44,6 +44,20 @@ import Testing
         let addresses = try #require(IPAddress(parsing: "192.0.2.1"))
         #expect(try options("--accept-from 192.0.2.1").allowedPeers == .addresses([addresses]))
         #expect(throws: UsageError.self) { try options("--accept-from 192.0.2.1,elsewhere") }
+    }
+
+    @Test func `pictures in the terminal and events exclude each other`() throws {
+        #expect(try options("--display terminal").display == .terminal)
+        #expect(throws: UsageError.self) { try options("--display terminal --events json") }
+    }
+
+    @Test(
+        arguments: [
+            ("screen", .screen(nil)),
+            ("screen:1280x720@5", .screen(.init(size: VideoSize(width: 1280, height: 720), frameRate: 5))),
+        ] as [(String, CameraChoice)])
+    func `the screen is a camera`(_ text: String, _ choice: CameraChoice) throws {
+        #expect(try options("--camera \(text)").camera == choice)
     }
 
     @Test func `every option of the contract is there`() {

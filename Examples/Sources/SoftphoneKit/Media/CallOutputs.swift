@@ -22,7 +22,7 @@ import Offhook
         do {
             switch display {
             case .none: (pictures, codedPictures) = (nil, nil)
-            case .window: (pictures, codedPictures) = (screen?.makeSink(), nil)
+            case .window, .terminal: (pictures, codedPictures) = (screen?.makeSink(), nil)
             case .file(let path):
                 (pictures, codedPictures) = (try FileRenderer(path: Self.path(path, number)), nil)
             case .codedFile(let path):

@@ -1,3 +1,4 @@
+import Foundation
 import Offhook
 
 /// Where a person sees pictures, one place for all calls: of those the one that was brought to the front last.
@@ -10,19 +11,36 @@ import Offhook
     /// What takes the pictures of the call at the front.
     private let renderer: any VideoSink
     private let window: SDLRenderer?
+    private let terminal: TerminalRenderer?
     private weak var front: CallPictures?
+    private var title = "Offhook"
+    private var snapshotCount = 0
 
     /// Opens what was chosen; nil where pictures go to no screen.
     init?(_ choice: DisplayChoice) throws(FileFailure) {
-        guard case .window = choice else { return nil }
-        do {
-            let window = try SDLRenderer()
-            (renderer, self.window) = (window, window)
-        } catch {
-            throw FileFailure(error.reason)
+        switch choice {
+        case .window:
+            do {
+                let window = try SDLRenderer()
+                (renderer, self.window, terminal) = (window, window, nil)
+            } catch {
+                throw FileFailure(error.reason)
+            }
+            window?.delegate = self
+        case .terminal:
+            guard isatty(1) == 1 else {
+                throw FileFailure("standard output is no terminal; type --display FILE.png, or none")
+            }
+            var configuration = TerminalConfiguration()
+            configuration.reservedRows = Self.textRows
+            let terminal = TerminalRenderer(configuration: configuration)
+            (renderer, window, self.terminal) = (terminal, nil, terminal)
+        case .none, .file, .codedFile: return nil
         }
-        window?.delegate = self
     }
+
+    /// What words have below a picture in a terminal.
+    private static let textRows = 6
 
     /// Takes one's own pictures; nil where there is no room for them.
     var selfViewSink: (any VideoSink)? { window?.selfViewSink }
@@ -37,7 +55,7 @@ import Offhook
         if front !== pictures { front?.isShown = false }
         front = pictures
         pictures.isShown = true
-        window?.setTitle(title)
+        setTitle(title)
     }
 
     /// Shows no more of a call.
@@ -46,7 +64,33 @@ import Offhook
         guard front === pictures else { return }
         front = nil
         window?.clear()
-        window?.setTitle("Offhook")
+        setTitle("Offhook")
+    }
+
+    private func setTitle(_ title: String) {
+        self.title = title
+        window?.setTitle(title)
+    }
+
+    /// Shows in the title bar what is being typed; nil shows the title again.
+    func setPrompt(_ text: String?) {
+        window?.setTitle(text ?? title)
+    }
+
+    /// Whether keys are typed on it.
+    var hasKeys: Bool { window != nil }
+
+    func toggleFullScreen() {
+        guard let window else { return }
+        window.setFullScreen(!window.isFullScreen)
+    }
+
+    /// Keeps the far end's picture in a new file, and returns its name; nil where there is none.
+    func takeSnapshot() throws -> String? {
+        guard let window else { return nil }
+        snapshotCount += 1
+        let path = "offhook-\(snapshotCount).png"
+        return try window.writeSnapshot(to: path) ? path : nil
     }
 
     func clearSelfView() {
@@ -55,6 +99,7 @@ import Offhook
 
     func close() {
         window?.close()
+        terminal?.close()
     }
 }
 

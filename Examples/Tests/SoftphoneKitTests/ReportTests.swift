@@ -2,7 +2,7 @@ import Foundation
 import Offhook
 import Testing
 
-@testable import Softphone
+@testable import SoftphoneKit
 
 @Suite struct `A report` {
     private func file(_ text: String) throws -> String {
