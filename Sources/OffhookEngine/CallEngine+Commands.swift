@@ -73,11 +73,13 @@ extension CallEngine {
 
     /// Sends one encoded stretch of sound of `units` RTP clock units; an empty payload only lets time pass.
     package mutating func sendAudio(
-        _ payload: [UInt8], payloadType: UInt8, units: Int, of handle: CallHandle, at now: Instant
+        _ payload: [UInt8], payloadType: UInt8, units: Int, captureTime: Instant? = nil, of handle: CallHandle,
+        at now: Instant
     ) {
         core.now = now
         guard let call = calls[handle] else { return }
-        call.media.sendAudio(payload, payloadType: payloadType, units: units, core: &core)
+        call.media.sendAudio(
+            payload, payloadType: payloadType, units: units, captureTime: captureTime, core: &core)
         core.touched.insert(handle)
         settle()
     }

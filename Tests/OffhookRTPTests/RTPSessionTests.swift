@@ -379,6 +379,30 @@ private final class Bench {
         }
     }
 
+    @Test func `sender reports tell when sound was taken, not when it was sent`() throws {
+        let bench = Bench(.audio)
+        let payload: [UInt8] = [1, 2, 3]
+        for number in 0..<400 {
+            let due = Instant.zero + .milliseconds(number * 20)
+            bench.run(until: due)
+            // Taken 80 ms before, give or take 5.
+            let captureTime = due - .milliseconds(80) + .milliseconds([-5, 0, 5][number % 3])
+            bench.session.sendAudio(
+                payload.span.bytes, payloadType: 0, units: 160, captureTime: captureTime, at: due,
+                pool: &bench.pool, actions: &bench.actions)
+        }
+
+        let packet = try #require(bench.sentPackets.first)
+        let first = try RTPHeader(parsing: packet.span.bytes).timestamp
+        let reports = bench.sentReports.compactMap { packets -> SenderReport? in
+            if case .senderReport(let report) = packets.first { report } else { nil }
+        }
+        let last = try #require(reports.last)
+        let wall = last.time - NTPTimestamp(unixNanoseconds: 1_800_000_000_000_000_000)
+        let media = Duration.milliseconds((last.timestamp - first) / 8)
+        #expect(abs((wall - media).inMilliseconds + 80) < 3)
+    }
+
     // MARK: Digits
 
     @Test func `one digit is one source, timestamp and event`() throws {

@@ -81,8 +81,8 @@ extension EngineHost {
             encodedAudio: { [weak self] audio, payloadType in
                 self?.submit { engine, now in
                     engine.sendAudio(
-                        audio.isPause ? [] : audio.bytes, payloadType: payloadType, units: audio.units, of: handle,
-                        at: now)
+                        audio.isPause ? [] : audio.bytes, payloadType: payloadType, units: audio.units,
+                        captureTime: audio.captureTime, of: handle, at: now)
                 }
             },
             encodedVideo: { [weak self] frame in

@@ -132,15 +132,17 @@ final class CallMedia {
         }
     }
 
-    func sendAudio(_ payload: [UInt8], payloadType: UInt8, units: Int, core: inout EngineCore) {
+    func sendAudio(
+        _ payload: [UInt8], payloadType: UInt8, units: Int, captureTime: Instant?, core: inout EngineCore
+    ) {
         guard let audio, plan.audio?.sends == true, plan.audio?.sendFormat?.payloadType == payloadType else { return }
         if payload.isEmpty {
-            audio.session.skipAudio(units: units, at: core.now)
+            audio.session.skipAudio(units: units, captureTime: captureTime, at: core.now)
             return
         }
         audio.session.sendAudio(
-            payload.span.bytes, payloadType: payloadType, units: units, at: core.now, pool: &core.pool,
-            actions: &actions)
+            payload.span.bytes, payloadType: payloadType, units: units, captureTime: captureTime, at: core.now,
+            pool: &core.pool, actions: &actions)
         perform(audio, core: &core)
     }
 

@@ -26,12 +26,16 @@ extension RTPSession {
     /// Sends one audio payload of `units` RTP clock units (960 for 20 ms of Opus, 160 for G.711).
     ///
     /// While a digit is going out the payload gives way to it, and only time advances.
+    ///
+    /// - Parameter captureTime: when the first sample was taken, which sender reports tell; nil where that is not known.
     package func sendAudio(
-        _ payload: RawSpan, payloadType: UInt8, units: Int, at now: Instant, pool: inout PacketPool,
+        _ payload: RawSpan, payloadType: UInt8, units: Int, captureTime: Instant? = nil, at now: Instant,
+        pool: inout PacketPool,
         actions: inout [Action]
     ) {
         guard !hasEnded, let format = format(payloadType) else { return }
-        let timestamp = advanceAudio(units: units, clockRate: format.clockRate, at: now)
+        let timestamp = advanceAudio(
+            units: units, clockRate: format.clockRate, captureTime: captureTime, at: now)
         guard sends, !digits.isPressing, payload.byteCount > 0, payload.byteCount <= Self.largestPayload else {
             needsMarker = true
             return
@@ -47,14 +51,16 @@ extension RTPSession {
     }
 
     /// Lets time pass without a packet (DTX, mute); the next one bears the marker (RFC 3551 §4.1).
-    package func skipAudio(units: Int, at now: Instant) {
-        _ = advanceAudio(units: units, clockRate: audioClockRate, at: now)
+    package func skipAudio(units: Int, captureTime: Instant? = nil, at now: Instant) {
+        _ = advanceAudio(units: units, clockRate: audioClockRate, captureTime: captureTime, at: now)
         needsMarker = true
     }
 
     /// The timestamp of the stretch that begins now. One follows the other by their lengths alone, so that a jittery
     /// caller makes no jittery timestamps; a real pause counts by the clock.
-    private func advanceAudio(units: Int, clockRate: Int, at now: Instant) -> RTPTimestamp {
+    private func advanceAudio(
+        units: Int, clockRate: Int, captureTime: Instant?, at now: Instant
+    ) -> RTPTimestamp {
         let length = Duration.nanoseconds(Int64(max(0, units)) * 1_000_000_000 / Int64(clockRate))
         if let audioEnd, now - audioEnd > Self.pause {
             let passed = (now - audioEnd).inNanoseconds / 1000
@@ -63,12 +69,24 @@ extension RTPSession {
             needsMarker = true
         }
         let timestamp = nextAudioTimestamp
-        sender.setReference(timestamp, at: audioEnd ?? now, clockRate: clockRate)
+        let place = captureTime.map { steady($0, length: length) } ?? audioEnd ?? now
+        sender.setReference(timestamp, at: place, clockRate: clockRate)
         nextAudioTimestamp = timestamp.advanced(by: units)
         audioEnd = (audioEnd ?? now) + length
         // A caller whose clock runs fast, or who caught up after a stall, must not carry that along for ever.
         if let end = audioEnd, end - now > Self.pause * 3 { audioEnd = now + length }
         return timestamp
+    }
+
+    /// When sound was taken, evened out: the times that capturers give jitter, whereas timestamps do not.
+    private func steady(_ captureTime: Instant, length: Duration) -> Instant {
+        var place = captureTime
+        if let audioCapture {
+            let difference = captureTime - audioCapture
+            if difference < Self.pause, .zero - difference < Self.pause { place = audioCapture + difference / 32 }
+        }
+        audioCapture = place + length
+        return place
     }
 
     // MARK: Digits

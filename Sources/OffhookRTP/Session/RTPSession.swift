@@ -25,6 +25,8 @@ package final class RTPSession {
     var digits = TelephoneEventSender()
     var digitStart = RTPTimestamp(0)
     var audioEnd: Instant?
+    /// When the sound of the next timestamp is taken, by the capture times so far.
+    var audioCapture: Instant?
     var nextAudioTimestamp: RTPTimestamp
     var needsMarker = true
     var demand = KeyFrameDemand()
