@@ -104,6 +104,7 @@ final class CongestedCall {
     var encoder: ModelEncoder
     private(set) var now = Instant.zero
     private(set) var frameTimes: [Instant] = []
+    private(set) var encodingTimes: [Instant] = []
     private(set) var seconds: [Second] = []
     /// Time spent with more than this queueing.
     private(set) var longQueueing = Duration.zero
@@ -170,6 +171,7 @@ final class CongestedCall {
         if let target = controller.takeTarget() { encoder.target = target }
         sender.repetition = controller.repetition(at: now)
         if let frame = encoder.frame(at: now) {
+            encodingTimes.append(now)
             sender.sendVideoFrame(
                 frame.bytes.span.bytes, isKeyFrame: frame.isKeyFrame, captureTime: now, at: now, pool: &pool,
                 actions: &actions)

@@ -13,6 +13,16 @@ import Testing
         #expect(call.encoder.target.bitsPerSecond > 1_300_000, "seed \(seed)\n\(call.story)")
     }
 
+    @Test func `a picture is not held back where nothing queues`() {
+        let call = CongestedCall(seed: 9)
+        call.run(seconds: 20)
+
+        // Nothing is lost, so pictures come in their order. The way takes 25 ms.
+        let delays = zip(call.encodingTimes, call.frameTimes).map { $1 - $0 }.dropFirst(60).sorted()
+        #expect(delays.count > 500)
+        #expect(delays[delays.count / 2] <= .milliseconds(25 + 7))
+    }
+
     @Test(arguments: [3, 4] as [UInt64])
     func `jitter is no congestion`(seed: UInt64) {
         let call = CongestedCall(seed: seed) { $0.jitter = .milliseconds(40) }

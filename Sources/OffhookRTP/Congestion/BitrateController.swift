@@ -68,6 +68,9 @@ package struct BitrateController: Sendable {
         return lastOveruse.map { now - $0 < memory } ?? false
     }
 
+    /// Whether a queue on the way has told what the path carries.
+    package var knowsCapacity: Bool { capacity != nil }
+
     /// What may be sent now.
     package var rate: Int {
         max(limits.minimum, min(estimate, remoteLimit ?? .max))

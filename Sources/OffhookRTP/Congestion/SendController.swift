@@ -39,7 +39,10 @@ package final class SendController {
         static let payloadShare = 0.94
         /// UDP, IPv4 and the tag of SRTP.
         static let overhead = 38
+        /// Times the rate at which packets leave: as a rule, and where neither a queue nor loss has been seen. There a
+        /// picture that leaves sooner is shown sooner.
         static let pace = 1.35
+        static let freePace = 3.0
         static let check = Duration.milliseconds(200)
         static let notableLoss = 0.02
         /// Of the rate: with more, repeats leave nothing for new pictures.
@@ -113,7 +116,9 @@ package final class SendController {
 
     /// The next packet to go out now, stamped with its number and time.
     package func nextPacket(from session: RTPSession, at now: Instant) -> PacketBuffer? {
-        pacer.rate = Int(Double(controller.rate) * (controller.isDraining ? 1.0 : Constants.pace))
+        let isFree = !controller.knowsCapacity && lossFraction < Constants.notableLoss
+        let pace = isFree ? Constants.freePace : Constants.pace
+        pacer.rate = Int(Double(controller.rate) * (controller.isDraining ? 1.0 : pace))
         guard let entry = pacer.next(at: now) else { return nil }
         let size = entry.packet.count + Constants.overhead
         if session.canStamp(entry.packet) {
