@@ -28,6 +28,9 @@ extension Call {
     public var isSpeakerSilenced: Bool { status.isSpeakerSilenced }
     /// Whether every stream that flows is encrypted.
     public var isSecure: Bool { status.isSecure }
+    /// The call whose place this one takes (RFC 3891): that one ends, and this one is accepted by itself, with the video mode of that
+    /// one. Nil for most calls.
+    public var replacedCall: Call.ID? { status.replacedCall }
     /// The call that the caller wants to be taken into (RFC 3911); nil for most. To accept the call is to agree: their far ends
     /// hear each other then, beside us.
     public var callToJoin: Call.ID? { status.callToJoin }

@@ -123,9 +123,11 @@ public final class Call: Sendable, Identifiable {
         try await backend.start(id)
     }
 
-    /// Answers; returns when the caller has acknowledged.
+    /// Answers; returns when the caller has acknowledged. A call that is up already stays so: one that has taken the place of
+    /// another (RFC 3891) is accepted by itself.
     public func accept() async throws(CallError) {
         try await commands.turn(.handingOn)
+        if direction == .incoming, status.isUp { return }
         try capabilities.require(.accept)
         try await backend.accept(id)
     }

@@ -29,6 +29,8 @@ public struct CallStatus: Sendable {
     public var isSpeakerSilenced = false
     /// Whether every stream that flows is encrypted.
     public var isSecure = false
+    /// The call whose place this one takes (RFC 3891), and which ends; nil for most.
+    public var replacedCall: Call.ID?
     /// The call that the caller wants to be taken into (RFC 3911); nil for most.
     public var callToJoin: Call.ID?
     /// The headers of the INVITE or its answer that this library does not interpret.
@@ -56,6 +58,14 @@ public struct CallStatus: Sendable {
     public var isVideoActive: Bool {
         videoChannels.contains { channel in
             channel.isEnabled && (channel.negotiatedDirection.sends || channel.negotiatedDirection.receives)
+        }
+    }
+
+    /// Whether the call has been answered and is not over.
+    package var isUp: Bool {
+        switch state {
+        case .established, .holding, .held, .unholding, .videoUpdating, .transferring, .beingTransferred: true
+        case .idle, .initiating, .remoteAlerting, .alerting, .ignored, .failed, .ending, .ended: false
         }
     }
 

@@ -140,6 +140,7 @@ extension CallStatus {
         isRemotelyHeld = snapshot.isRemotelyHeld
         isAudioMuted = snapshot.isAudioMuted
         isSecure = snapshot.isSecure
+        replacedCall = snapshot.replacedCall.map { Call.ID(value: $0.number) }
         callToJoin = snapshot.callToJoin.map { Call.ID(value: $0.number) }
         headers = snapshot.headers.map { SIPHeader($0.name, $0.value) }
         incomingVideoStatus = snapshot.incomingVideoStatus

@@ -29,7 +29,7 @@ struct RegistrationMachine: Sendable {
         case stun
     }
 
-    private enum State: Sendable {
+    enum State: Sendable {
         case idle
         case resolving
         /// A REGISTER is out.
@@ -48,36 +48,36 @@ struct RegistrationMachine: Sendable {
     let server: ResolveQuery
     let routes: [NameAddress]
     let settings: RegistrationSettings
-    private var state = State.idle
-    private(set) var binding: RegistrationBinding?
-    private(set) var status = RegistrationStatus(.unregistered)
+    var state = State.idle
+    var binding: RegistrationBinding?
+    var status = RegistrationStatus(.unregistered)
 
-    private let callID: String
-    private var sequence: UInt32 = 0
-    private var random: SeededRandom
+    let callID: String
+    var sequence: UInt32 = 0
+    var random: SeededRandom
     /// Seconds to ask for; a registrar may have asked for more (423).
-    private var interval: UInt32
-    private var tooBriefCount = 0
-    private var failureCount = 0
-    private var isRecovering = false
+    var interval: UInt32
+    var tooBriefCount = 0
+    var failureCount = 0
+    var isRecovering = false
     /// Where to try next.
-    private var candidates: [TransportRoute] = []
+    var candidates: [TransportRoute] = []
     /// All that the server was found at, best first.
-    private var found: [TransportRoute] = []
-    private var route: TransportRoute?
-    private var contact: SIPURI?
+    var found: [TransportRoute] = []
+    var route: TransportRoute?
+    var contact: SIPURI?
     /// A contact to take back, for it named an address that nobody reaches.
-    private var formerContact: SIPURI?
+    var formerContact: SIPURI?
     /// Where the server sees us, in place of our own address.
-    private var learned: Endpoint?
-    private var hasMoved = false
+    var learned: Endpoint?
+    var hasMoved = false
     /// Something changed while a REGISTER was out.
-    private var isStale = false
+    var isStale = false
 
-    private var pingAt: Instant?
-    private var pongDeadline: Instant?
+    var pingAt: Instant?
+    var pongDeadline: Instant?
     /// Whether the server answers signs of life, so that silence says something.
-    private var answersPings = false
+    var answersPings = false
 
     init(
         identity: NameAddress, server: ResolveQuery, routes: [NameAddress], settings: RegistrationSettings,
@@ -251,7 +251,7 @@ struct RegistrationMachine: Sendable {
         }
     }
 
-    private mutating func ping(at now: Instant, actions: inout [Action]) {
+    mutating func ping(at now: Instant, actions: inout [Action]) {
         guard let binding else {
             pingAt = nil
             return
@@ -265,217 +265,12 @@ struct RegistrationMachine: Sendable {
     }
 
     /// Between 80 and 100 % of the longest time, so that not all clients ping at once (RFC 5626 §4.4).
-    private mutating func pingDelay(_ binding: RegistrationBinding) -> Duration {
+    mutating func pingDelay(_ binding: RegistrationBinding) -> Duration {
         binding.pingInterval * random.fraction(0.8, 1)
     }
 
-    // MARK: Registering
-
-    private mutating func resolve(actions: inout [Action]) {
-        state = .resolving
-        isStale = false
-        if status.state != .registered { tell(RegistrationStatus(.registering), actions: &actions) }
-        actions.append(.resolve(server))
-    }
-
-    private mutating func tryNext(actions: inout [Action]) {
-        register(along: candidates.removeFirst(), actions: &actions)
-    }
-
-    private mutating func register(along route: TransportRoute, actions: inout [Action]) {
-        self.route = route
-        let fresh = makeContact(for: route)
-        if let contact, contact.description != fresh.description, binding != nil { formerContact = contact }
-        contact = fresh
-        state = .registering
-        if status.state != .registered { tell(RegistrationStatus(.registering), actions: &actions) }
-        send(along: route, expires: interval, actions: &actions)
-    }
-
-    private func makeContact(for route: TransportRoute) -> SIPURI {
-        let transport = route.target.transport
-        let local = learned ?? route.local
-        var uri = SIPURI(
-            user: identity.uri.sip?.user, host: SIPHost(local.address), port: local.port == 0 ? nil : local.port)
-        if transport != .udp { uri.transport = transport.rawValue }
-        return uri
-    }
-
-    private mutating func send(along route: TransportRoute, expires: UInt32, actions: inout [Action]) {
-        guard let address = identity.uri.sip, let contact else { return }
-        sequence &+= 1
-        let domain = SIPURI(isSecure: address.isSecure, host: address.host, port: address.port)
-        var request = SIPRequest(method: .register, uri: .sip(domain))
-        var own = address
-        own.parameters = SIPParameters()
-        own.headers = []
-        request.headers.from = NameAddress(displayName: identity.displayName, uri: .sip(own))
-        request.headers.to = NameAddress(uri: .sip(own))
-        request.headers.callID = callID
-        request.headers.cseq = CSeq(sequence, .register)
-        if !routes.isEmpty { request.headers.route = routes }
-        var contacts = [NameAddress(uri: .sip(contact))]
-        contacts[0].parameters["reg-id"] = "1"
-        contacts[0].parameters.set("+sip.instance", raw: "\"<\(settings.instance)>\"")
-        contacts[0].parameters["expires"] = "\(expires)"
-        if let formerContact, expires > 0 {
-            var former = NameAddress(uri: .sip(formerContact))
-            former.parameters["expires"] = "0"
-            contacts.append(former)
-        }
-        request.headers.contacts = contacts
-        request.headers.expires = expires
-        request.headers.supported = ["path", "outbound", "gruu"]
-        actions.append(.send(request, route))
-    }
-
-    private mutating func accept(
-        _ response: SIPResponse, along flow: TransportRoute, at now: Instant, actions: inout [Action]
-    ) {
-        guard let contact else { return }
-        let answer = RegistrationAnswer(response, contact: contact, instance: settings.instance, asked: interval)
-        guard answer.seconds > 0 else {
-            let told = "The registrar took the address back at once."
-            return fail(CallFailure(.registrationFailed, told, sipStatus: response.status), at: now, actions: &actions)
-        }
-        failureCount = 0
-        isRecovering = false
-        tooBriefCount = 0
-        formerContact = nil
-        let former = binding
-        let interval = Duration.seconds(Int64(answer.seconds))
-        var binding = RegistrationBinding(
-            flow: flow, contact: .sip(contact), interval: interval, expiresAt: now + interval,
-            pingInterval: answer.flowTimer.map { .seconds(Int64($0)) }
-                ?? (flow.target.transport.isReliable ? .seconds(120) : .seconds(29)))
-        binding.publicGRUU = answer.publicGRUU
-        binding.serviceRoute = response.headers.serviceRoute
-        binding.hasOutbound = answer.hasOutbound
-        binding.seen = answer.seen
-        self.binding = binding
-        // A WebSocket has pings of its own.
-        pingAt = flow.target.transport.isWebSocket ? nil : now + pingDelay(binding)
-        pongDeadline = nil
-        if isStale { return resolve(actions: &actions) }
-        if let seen = answer.seen, isHidden(seen, binding), !hasMoved {
-            // Nobody can reach the address we gave: give the one that the server sees (RFC 3581, RFC 5626 §4.4).
-            hasMoved = true
-            learn(seen)
-            return register(along: flow, actions: &actions)
-        }
-        hasMoved = false
-        state = .registered(refreshAt: now + Self.refreshDelay(interval))
-        if former?.flow != flow || former?.contact != binding.contact || former?.callContact != binding.callContact {
-            actions.append(.moved)
-        }
-        tell(RegistrationStatus(.registered, interval: interval), actions: &actions)
-    }
-
-    /// Whether the server sees us elsewhere than our contact says, and would send requests there in vain.
-    private func isHidden(_ seen: Endpoint, _ binding: RegistrationBinding) -> Bool {
-        guard let contact, !binding.hasOutbound else { return false }
-        let transport = binding.flow.target.transport
-        guard contact.host.address == seen.address else { return !transport.isWebSocket }
-        // The port of a connection that we opened is never that which we listen on.
-        return transport == .udp && (contact.port ?? transport.defaultPort) != seen.port
-    }
-
-    private mutating func learn(_ seen: Endpoint) {
-        learned = seen
-    }
-
-    /// Nine tenths of the time, and never less than leaves a REGISTER time to be repeated.
-    private static func refreshDelay(_ interval: Duration) -> Duration {
-        let margin = min(max(interval / 10, .seconds(5)), .seconds(60))
-        return max(interval - margin, interval / 2)
-    }
-
-    private mutating func register(longerThan response: SIPResponse, at now: Instant, actions: inout [Action]) {
-        guard let least = response.headers.minExpires, least > interval, tooBriefCount < 3, let route else {
-            return fail(RegistrationRefusal(response), at: now, actions: &actions)
-        }
-        tooBriefCount += 1
-        interval = least
-        send(along: route, expires: interval, actions: &actions)
-    }
-
-    // MARK: Failing
-
-    private mutating func flowFailed(_ reason: String, at now: Instant, actions: inout [Action]) {
-        switch state {
-        case .registered, .registering: break
-        case .idle, .resolving, .waiting, .failed, .unregistering, .stopped: return
-        }
-        isRecovering = true
-        // The first try follows soon, but not from all clients of a server that went away at the same moment.
-        let failure = CallFailure(.signalingLost, reason)
-        wait(.milliseconds(Int(500 + random.next() % 1500)), failure, actions: &actions, at: now)
-    }
-
-    private mutating func fail(_ failure: CallFailure, at now: Instant, actions: inout [Action]) {
-        wait(nextDelay(), failure, actions: &actions, at: now)
-    }
-
-    private mutating func fail(_ refusal: RegistrationRefusal, at now: Instant, actions: inout [Action]) {
-        guard refusal.mayPass else {
-            state = .failed
-            lose()
-            return tell(RegistrationStatus(.failed, failure: refusal.failure), actions: &actions)
-        }
-        wait(max(nextDelay(), refusal.retryAfter ?? .zero), refusal.failure, actions: &actions, at: now)
-    }
-
-    private mutating func wait(
-        _ delay: Duration, _ failure: CallFailure, actions: inout [Action], at now: Instant
-    ) {
-        if case .registering = state { actions.append(.abandon) }
-        state = .waiting(until: now + delay)
-        lose()
-        var failure = failure
-        failure.retryAfter = delay
-        tell(RegistrationStatus(.failed, retryAfter: delay, failure: failure), actions: &actions)
-    }
-
-    /// Nothing can be sent along the flow any more.
-    private mutating func lose() {
-        binding = nil
-        pingAt = nil
-        pongDeadline = nil
-        hasMoved = false
-    }
-
-    /// Doubles from 30 s to half an hour; between half and all of it, at random (RFC 5626 §4.5).
-    ///
-    /// A flow that was there and was lost is tried for from 5 s on: calls may hang on it.
-    private mutating func nextDelay() -> Duration {
-        let base = Duration.seconds(isRecovering ? 5 : 30)
-        let longest = min(base * (1 << min(failureCount, 9)), .seconds(1800))
-        failureCount += 1
-        return longest * random.fraction(0.5, 1)
-    }
-
-    private mutating func finish(actions: inout [Action]) {
-        state = .stopped
-        lose()
-        tell(RegistrationStatus(.unregistered), actions: &actions)
-        actions.append(.stopped)
-    }
-
-    private mutating func tell(_ status: RegistrationStatus, actions: inout [Action]) {
-        guard status != self.status else { return }
-        self.status = status
-        actions.append(.changed(status))
-    }
-
     /// How long a server may take to take a registration back.
-    private static var patience: Duration { .seconds(4) }
+    static var patience: Duration { .seconds(4) }
     /// How long an answer to a sign of life may take (RFC 5626 §4.4.1).
-    private static var pongPatience: Duration { .seconds(10) }
-}
-
-extension SeededRandom {
-    /// A number between these two.
-    fileprivate mutating func fraction(_ low: Double, _ high: Double) -> Double {
-        low + (high - low) * Double(next() >> 11) / Double(1 << 53)
-    }
+    static var pongPatience: Duration { .seconds(10) }
 }

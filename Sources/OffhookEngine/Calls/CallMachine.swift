@@ -92,7 +92,7 @@ final class CallMachine {
     var noAnswerAt: Instant?
     var afterGathering: AfterGathering?
     var gatherUntil: Instant?
-    private var hadConnectivity = false
+    var hadConnectivity = false
     private(set) var isOver = false
 
     init(
@@ -130,6 +130,7 @@ final class CallMachine {
         snapshot.remoteDisplayName = from?.displayName
         snapshot.subject = invite.request.headers[first: "Subject"]
         snapshot.headers = invite.request.headers.unknownFields
+        snapshot.replacedCall = invite.replaces.flatMap { core.sessionOwners[$0] }
         snapshot.callToJoin = invite.joins.flatMap { core.sessionOwners[$0] }
         core.userAgent.setContact(core.registrations[account.handle]?.binding?.callContact, of: session)
         guard takeInitialOffer(invite, core: &core) else { return nil }
@@ -173,221 +174,6 @@ final class CallMachine {
         }
     }
 
-    private func start(_ token: CommandToken, core: inout EngineCore) {
-        guard isOutgoing, snapshot.phase == .idle else { return refuse(token, core: &core) }
-        guard let query = hop else {
-            let reason = "A call to \(target) needs a server: set one for the account, or call a SIP address."
-            return core.output(.finished(token, CallFailure(.invalidArgument, reason)))
-        }
-        setupToken = token
-        startedAt = core.now
-        snapshot.phase = .initiating
-        tell(.started, core: &core)
-        noAnswerAt = core.configuration.noAnswerLimit.map { core.now + $0 }
-        if let ways = core.registrations[account.handle]?.ways, !ways.isEmpty {
-            resolved(ways, core: &core)
-        } else {
-            core.output(.resolve(query, .call(handle)))
-        }
-    }
-
-    /// Where the first request goes: the account's server, else the far end itself.
-    private var hop: ResolveQuery? {
-        account.server ?? (account.routes.first?.uri.sip ?? target.sip).map { ResolveQuery(to: $0) }
-    }
-
-    /// The way to the far end is known, and with it the address of ours that it can reach.
-    func resolved(_ routes: [TransportRoute], core: inout EngineCore) {
-        if snapshot.isUp, let route = routes.first { return moved(to: route, contact: nil, core: &core) }
-        guard snapshot.phase == .initiating, session == nil else { return }
-        guard let route = routes.first else {
-            let host = hop?.host.text ?? ""
-            let reason = "No way to \(host) was found: check the address and the network."
-            return fail(CallFailure(.unreachable, reason), core: &core)
-        }
-        localAddress = route.local.address
-        firstRoutes = routes
-        negotiation = OfferAnswer(
-            capabilities: account.capabilities, sessionID: core.random.next(), address: route.local.address)
-        guard !delaysOffer, account.ice != nil else { return invite(core: &core) }
-        guard wishes(mode: snapshot.videoMode, core: &core) != nil else { return failForPorts(core: &core) }
-        wait(for: .invite, core: &core)
-    }
-
-    /// Goes on as soon as the candidates are gathered, or have taken too long.
-    private func wait(for next: AfterGathering, core: inout EngineCore) {
-        afterGathering = next
-        gatherUntil = core.now + core.configuration.gatheringLimit
-        if media.connectivity?.isGathered != false { gathered(core: &core) }
-    }
-
-    private func gathered(core: inout EngineCore) {
-        let next = afterGathering
-        afterGathering = nil
-        gatherUntil = nil
-        switch next {
-        case .invite where snapshot.phase == .initiating && session == nil: invite(core: &core)
-        case .accept where snapshot.phase == .alerting || snapshot.phase == .ignored: answerInvite(core: &core)
-        case .invite, .accept, nil: break
-        }
-    }
-
-    private func invite(core: inout EngineCore) {
-        var offer: [UInt8]?
-        if !delaysOffer {
-            guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
-            offer = negotiation?.makeOffer(wishes).write()
-        }
-        let binding = core.registrations[account.handle]?.binding
-        var headers = requestHeaders
-        let credentials = core.earlyCredentials(
-            of: account.handle, method: .invite, uri: target, body: offer ?? [])
-        for field in credentials.fields { headers.append(field.name, field.value) }
-        let isThroughServer = account.server != nil
-        let session = core.userAgent.invite(
-            target, from: account.identity, route: isThroughServer ? firstRoutes.first : nil,
-            alternatives: isThroughServer ? Array(firstRoutes.dropFirst()) : [],
-            isRouteFixed: firstRoutes.first?.target.transport.isWebSocket == true,
-            routes: account.routes + (binding?.serviceRoute ?? []), contact: binding?.callContact, headers: headers,
-            offer: offer, at: core.now, actions: &core.actions)
-        self.session = session
-        core.sessionOwners[session] = handle
-    }
-
-    /// Accepts a call that takes another's place, with the pictures of that one.
-    func takeOver(_ former: CallMachine, core: inout EngineCore) {
-        isTakeover = true
-        snapshot.videoMode = former.snapshot.videoMode
-        accept(CommandToken(number: core.nextNumber()), core: &core)
-    }
-
-    private func accept(_ token: CommandToken, core: inout EngineCore) {
-        // The app need not know that it was accepted already.
-        if isTakeover, setupToken != nil || snapshot.isUp { return core.output(.finished(token, nil)) }
-        guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, setupToken == nil, let session
-        else {
-            return refuse(token, core: &core)
-        }
-        _ = session
-        setupToken = token
-        guard account.ice != nil else { return answerInvite(core: &core) }
-        guard wishes(mode: snapshot.videoMode, core: &core) != nil else { return failForPorts(core: &core) }
-        wait(for: .accept, core: &core)
-    }
-
-    private func answerInvite(core: inout EngineCore) {
-        guard let session else { return }
-        guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
-        let isLateOffer = negotiation?.remoteOffer == nil
-        let description = isLateOffer ? negotiation?.makeOffer(wishes) : negotiation?.makeAnswer(wishes)
-        guard let description else { return }
-        core.userAgent.accept(session, description: description.write(), at: core.now, actions: &core.actions)
-        answeredAt = core.now
-        if !isLateOffer {
-            isAnswered = true
-            applyMedia(core: &core)
-        }
-    }
-
-    private func ignore(_ token: CommandToken, core: inout EngineCore) {
-        guard !isOutgoing, snapshot.phase == .alerting else { return refuse(token, core: &core) }
-        snapshot.phase = .ignored
-        tell(.ignored, core: &core)
-        core.output(.finished(token, nil))
-    }
-
-    private func deny(isBusy: Bool, token: CommandToken, core: inout EngineCore) {
-        guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, let session else {
-            return refuse(token, core: &core)
-        }
-        let status = isBusy ? 486 : 603
-        intendedEnding = CallEnding(isBusy ? .busy : .declined, sipStatus: status)
-        tell(.denied, core: &core)
-        core.userAgent.reject(session, status: status, at: core.now, actions: &core.actions)
-        core.output(.finished(token, nil))
-    }
-
-    private func redirect(to address: NameAddress, token: CommandToken, core: inout EngineCore) {
-        guard !isOutgoing, snapshot.phase == .alerting || snapshot.phase == .ignored, let session else {
-            return refuse(token, core: &core)
-        }
-        intendedEnding = CallEnding(.transferred, sipStatus: 302)
-        core.userAgent.redirect(session, to: [address], at: core.now, actions: &core.actions)
-        core.output(.finished(token, nil))
-    }
-
-    /// Ends the call in whatever state it is.
-    func end(core: inout EngineCore) {
-        switch snapshot.phase {
-        case .ended, .ending: return
-        case .failed:
-            finish(CallEnding(.failed(snapshot.lastFailure ?? CallFailure(.refused, "The call failed."))), core: &core)
-        default:
-            guard let session else { return finish(CallEnding(.cancelled), core: &core) }
-            snapshot.phase = .ending
-            tell(.changed, core: &core)
-            core.userAgent.end(session, at: core.now, actions: &core.actions)
-        }
-    }
-
-    // MARK: Media
-
-    func receiveMedia(
-        _ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore
-    ) {
-        media.receive(packet, on: socket, from: source, core: &core)
-        tellMediaEvents(core: &core)
-    }
-
-    func tellMediaEvents(core: inout EngineCore) {
-        for news in media.connectivity?.takeNews() ?? [] { handle(news, core: &core) }
-        for event in media.takeEvents() where snapshot.phase != .failed {
-            switch event {
-            case .mediaSecured:
-                snapshot.isSecure = media.isSecure
-                tell(.changed, core: &core)
-            case .mediaSecurityFailed(let reason):
-                let failure = CallFailure(.mediaSecurityFailed, "The media could not be encrypted: \(reason).")
-                fail(failure, core: &core)
-                if let session { core.userAgent.end(session, at: core.now, actions: &core.actions) }
-            default:
-                tell(event, core: &core)
-            }
-        }
-    }
-
-    private func handle(_ news: CallConnectivity.News, core: inout EngineCore) {
-        switch news {
-        case .gathered:
-            if afterGathering != nil { gathered(core: &core) }
-        case .connected:
-            if hadConnectivity { tell(.mediaFlowChanged(isVideo: false, flows: true), core: &core) }
-            hadConnectivity = true
-        case .lost where hadConnectivity:
-            tell(.mediaFlowChanged(isVideo: false, flows: false), core: &core)
-        case .lost:
-            guard snapshot.phase != .failed, let session else { return }
-            let reason = "No way for the media was found between the two ends: a TURN server would relay it."
-            fail(CallFailure(.mediaTimeout, reason), core: &core)
-            core.userAgent.end(session, at: core.now, actions: &core.actions)
-        }
-    }
-
-    /// What this side wants of the session now; nil where no sockets are to be had.
-    func wishes(mode: VideoMode?, core: inout EngineCore) -> MediaWishes? {
-        guard let localAddress, let audio = media.localStream(.audio, address: localAddress, core: &core) else {
-            return nil
-        }
-        var video: LocalStream?
-        if media.video != nil || mode?.direction != nil {
-            guard let stream = media.localStream(.video, address: localAddress, core: &core) else { return nil }
-            video = stream
-        }
-        return MediaWishes(
-            audio: audio, video: video, videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection,
-            isHolding: snapshot.isHeld)
-    }
-
     // MARK: Time
 
     var nextDeadline: Instant? {
@@ -418,17 +204,6 @@ final class CallMachine {
             lingerUntil = nil
             end(core: &core)
         }
-    }
-
-    func figures(at now: Instant) -> CallFigures {
-        var figures = CallFigures()
-        figures.audio = media.audio.map { CallFigures.Line($0, media.connectivity, at: now) }
-        figures.video = media.video.map { CallFigures.Line($0, media.connectivity, at: now) }
-        figures.localAddress = localAddress
-        if let startedAt, let answeredAt { figures.setupDuration = answeredAt - startedAt }
-        figures.establishedAt = answeredAt
-        figures.transport = transport
-        return figures
     }
 
     // MARK: Telling
@@ -468,21 +243,6 @@ final class CallMachine {
         digits = DigitQueue()
         tokens.removeAll { $0 == nil }
         for token in tokens.compactMap(\.self) { core.output(.finished(token, failure)) }
-    }
-}
-
-extension CallFigures.Line {
-    fileprivate init(_ line: MediaLine, _ connectivity: CallConnectivity?, at now: Instant) {
-        statistics = line.session.statistics(at: now)
-        sendCodecName = line.negotiated?.sendCodecs.first?.name
-        receiveCodecName =
-            line.negotiated?.receiveCodecs.first { $0.payloadType == statistics.received.payloadType }?.name
-            ?? line.negotiated?.receiveCodecs.first?.name
-        suiteName = line.transport.suiteName
-        localPort = line.transport.ports.rtpPort
-        let way = connectivity?.remote(of: line.transport.ports)
-        remote = way?.endpoint ?? line.transport.remoteEndpoint
-        isRelayed = way?.isRelayed ?? false
     }
 }
 

@@ -49,6 +49,8 @@ package struct CallSnapshot: Sendable {
     package var remoteAddress = ""
     package var remoteDisplayName: String?
     package var subject: String?
+    /// The call whose place this one takes (RFC 3891).
+    package var replacedCall: CallHandle?
     /// The call that the far end wants to be taken into (RFC 3911).
     package var callToJoin: CallHandle?
     package var isHeld = false

@@ -100,7 +100,15 @@ import Offhook
     func start() async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             for user in users {
-                group.addTask { (try? await user.start()) != nil }
+                group.addTask {
+                    do {
+                        try await user.start()
+                        return true
+                    } catch {
+                        FileHandle.standardError.write(Data("\(user.configuration.address): \(error)\n".utf8))
+                        return false
+                    }
+                }
             }
             var lost = 0
             for await isRegistered in group where !isRegistered { lost += 1 }

@@ -306,6 +306,54 @@ def blind_transfer(lab):
 add("accounts-blind-transfer", blind_transfer, limit=90)
 
 
+def attended_transfer(lab):
+    """Alice and carol both call bob, who brings them together: carol's call takes alice's place at the other end."""
+    server = Kamailio(lab)
+    bob = Offhook.answering(lab, "--calls", "2", "--do", "4:transfer-to-call=2", *account(server, "bob"), name="bob", port=5062)
+    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "14", *account(server, "alice", "tcp"), name="alice")
+    alice.need_event("callDidEstablish", 20)
+    carol = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "14", *account(server, "carol", "tls"), name="carol",
+                            port=5064)
+    carol.need_event("callDidEstablish", 20)
+    alice.need_event("didReceiveTransferRequestTo", 10)
+    alice.need_event("callDidEstablish", 15, count=2)
+    carol.need_event("callDidEstablish", 15, count=2)
+    lab.need(bob.wait(25) is not None, "bob does not end: " + bob.story)
+    reasons = {program.name: [event["reason"] for event in program.named("callDidEnd")] for program in (alice, bob, carol)}
+    lab.check("transferred" in reasons["bob"], "bob's calls end as %s" % reasons["bob"])
+    for program in (alice, carol):
+        lab.need(program.wait(30) is not None, "%s does not end: %s" % (program.name, program.story))
+        lab.check(program.named("callDidEnd")[0]["reason"] in ("transferred", "replaced"),
+                  "%s's calls end as %s" % (program.name, program.named("callDidEnd")))
+        # The second call has files of its own.
+        heard = sound.seconds(program.sound.replace(".wav", "-2.wav"), OFFHOOK_TONE)
+        lab.note("%s heard the other for %.1f s" % (program.name, heard))
+        lab.check(heard > 1, "%s heard the other for %.1f s only" % (program.name, heard))
+
+
+add("accounts-attended-transfer", attended_transfer, limit=90)
+
+
+def joined_calls(lab):
+    """Alice and carol both call bob, who joins them: they hear each other."""
+    server = Kamailio(lab)
+    bob = Offhook.answering(lab, "--calls", "2", "--microphone", "silence", "--do", "4:join=2", *account(server, "bob"),
+                            name="bob", port=5062)
+    carol = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "9", "--microphone", "silence",
+                            *account(server, "carol"), name="carol", port=5064)
+    carol.need_event("callDidEstablish", 20)
+    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "7", *account(server, "alice"), name="alice")
+    alice.need_event("callDidEstablish", 20)
+    for program in (alice, carol, bob):
+        lab.need(program.wait(30) is not None, "%s does not end: %s" % (program.name, program.story))
+    heard = sound.seconds(carol.sound, OFFHOOK_TONE)
+    lab.note("carol heard alice for %.1f s" % heard)
+    lab.check(heard > 2, "carol heard alice for %.1f s only" % heard)
+
+
+add("accounts-joined-calls", joined_calls, limit=90)
+
+
 def new_address(lab):
     """The machine gets another address in mid-call: it registers anew, and the call goes on."""
     other = subprocess.Popen(["unshare", "--net", "sleep", "300"])

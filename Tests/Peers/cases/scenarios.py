@@ -100,9 +100,11 @@ add("sipp-uac-hold", hold)
 add("sipp-uac-cancel",
     sipp_calls("uac_cancel", "off", "--do", "30:accept", established=False, exit_status=4))
 add("sipp-uac-options", options)
+add("sipp-uac-rude", sipp_calls("uac_rude", "indefinite"))
 add("sipp-uas-audio", offhook_calls("uas_audio", "--duration", "3"))
 add("sipp-uas-video", offhook_calls("uas_video", "--video", "sendrecv", "--duration", "4", video="sendReceive"))
 add("sipp-uas-video-refused", offhook_calls("uas_video_refused", "--video", "sendrecv", "--duration", "3"))
+add("sipp-uas-untagged", offhook_calls("uas_untagged", "--duration", "3"))
 add("sipp-uas-reject", offhook_calls("uas_reject", exit_status=4, reason="busy"))
 add("sipp-uas-no-answer", no_answer)
 add("sipp-uas-late-offer-rx",

@@ -194,7 +194,14 @@ import Offhook
                 "from": .text(call.remoteAddress),
                 "displayName": JSONValue(call.remoteDisplayName),
             ])
-        terminal.say("\(call.remoteDisplayName ?? call.remoteAddress) calls; video: \(call.incomingVideoStatus).")
+        let caller = call.remoteDisplayName ?? call.remoteAddress
+        if let replaced = call.replacedCall, sessions[replaced] != nil {
+            // Accepted by the library already.
+            terminal.say("\(caller) takes over the call.")
+            do { add(try CallSession(call: call, station: self)) } catch { note(fileTrouble: "\(error)") }
+            return
+        }
+        terminal.say("\(caller) calls; video: \(call.incomingVideoStatus).")
         guard let session = onIncomingCall(call) else {
             Task { try await call.deny(.busy) }
             return

@@ -41,7 +41,9 @@ import Foundation
             put(text + "\n")
             return
         }
-        liveLine = String(text.prefix(max(columns - 1, 20)))
+        // The end, which tells how good the call is, matters more than the middle.
+        let width = max(columns - 1, 40)
+        liveLine = text.count <= width ? text : "\(text.prefix(width - 23))… \(text.suffix(21))"
         put("\r\u{1B}[K" + liveLine)
     }
 

@@ -41,7 +41,7 @@ enum Words {
 
     /// The live line of a call: time, then sound and pictures each way, loss, and quality.
     static func line(for statistics: CallStatistics, of call: Call) -> String {
-        var parts = ["\(seconds(statistics.establishedDuration))  \(call.state)"]
+        var parts = ["\(seconds(statistics.establishedDuration))  \(call.state)\(call.isAudioMuted ? ", muted" : "")"]
         parts.append("sound " + media(statistics.audio))
         if call.videoChannels.contains(where: \.isEnabled) { parts.append("video " + media(statistics.video)) }
         let loss = max(statistics.audio.received.lossFraction, statistics.video.received.lossFraction)

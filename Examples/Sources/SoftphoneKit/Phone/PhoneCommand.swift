@@ -84,8 +84,9 @@ import Offhook
         station.user.callService.calls.compactMap { station.sessions[$0.id] }
     }
 
-    private func place(_ address: String, mode: VideoMode?) {
+    private func place(_ address: String, mode: VideoMode?) async {
         guard !address.isEmpty else { return }
+        await holdOthers(than: nil)
         do {
             let call = try station.user.callService.createCall(to: address)
             let session = try CallSession(call: call, station: station)
@@ -110,16 +111,17 @@ import Offhook
         let isRinging = session.map { [.alerting, .ignored].contains($0.call.state) } ?? false
         guard let meaning = PhoneKey(key, isRinging: isRinging) else { return }
         switch meaning {
-        case .call: ask("Call: ") { [self] in place($0, mode: nil) }
-        case .callWithVideo: ask("Call with video: ") { [self] in place($0, mode: .sendReceive) }
+        case .call: ask("Call: ") { [self] in await place($0, mode: nil) }
+        case .callWithVideo: ask("Call with video: ") { [self] in await place($0, mode: .sendReceive) }
         case .help: station.terminal.say(PhoneKey.helpText)
         case .quit: finish()
         case .list: list()
         case .camera: await changeCamera()
-        case .next: chooseNext()
+        case .next: await chooseNext()
         case .fullScreen: station.screen?.toggleFullScreen()
         case .snapshot: takeSnapshot()
-        case .answer, .answerWithVideo, .deny, .ignore, .end, .hold, .mute, .video, .transfer, .join, .tone:
+        case .answer, .answerWithVideo, .deny, .ignore, .end, .hold, .mute, .video, .transfer, .transferToOther, .join,
+            .tone:
             guard let session else {
                 station.terminal.say("There is no call. Press c to make one.")
                 return
@@ -132,8 +134,12 @@ import Offhook
     private func perform(_ key: PhoneKey, on session: CallSession) async {
         let call = session.call
         switch key {
-        case .answer: await session.accept(call.incomingVideoStatus == .supported ? .disabled : nil)
-        case .answerWithVideo: await session.accept(station.camera.hasPictures ? .sendReceive : .receiveOnly)
+        case .answer:
+            await holdOthers(than: session)
+            await session.accept(call.incomingVideoStatus == .supported ? .disabled : nil)
+        case .answerWithVideo:
+            await holdOthers(than: session)
+            await session.accept(station.camera.hasPictures ? .sendReceive : .receiveOnly)
         case .deny: await session.perform(.deny(.declined))
         case .ignore: await session.perform(.ignore)
         case .end: call.end()
@@ -141,9 +147,34 @@ import Offhook
         case .mute: await session.perform(call.isAudioMuted ? .unmute : .mute)
         case .video: await session.perform(.video(call.isVideoActive ? .disabled : .sendReceive))
         case .transfer: ask("Transfer to: ") { address in await session.perform(.transfer(address)) }
-        case .join: await transferToOther(from: session)
-        case .tone(let key): await session.perform(.dtmf(String(key)))
+        case .transferToOther: await transferToOther(from: session)
+        case .join: await join(with: session)
+        case .tone(let key):
+            station.terminal.say("Key \(key).")
+            await session.perform(.dtmf(String(key)))
         case .call, .callWithVideo, .camera, .next, .list, .help, .quit, .fullScreen, .snapshot: break
+        }
+    }
+
+    /// One conversation at a time: the other calls wait.
+    private func holdOthers(than session: CallSession?) async {
+        for other in sessions where other !== session && other.call.capabilities[.hold].isAllowed && !other.call.isHeld
+        {
+            await other.perform(.hold)
+        }
+    }
+
+    private func join(with session: CallSession) async {
+        guard let other = sessions.last(where: { $0 !== session }) else {
+            station.terminal.say("There is no other call.")
+            return
+        }
+        do {
+            for each in [session, other] where each.call.isHeld { try await each.call.unhold() }
+            try await session.call.join(other.call)
+            station.terminal.say("Joined with \(other.call.remoteDisplayName ?? other.call.remoteAddress).")
+        } catch {
+            station.terminal.say("\(error)")
         }
     }
 
@@ -180,11 +211,14 @@ import Offhook
         }
     }
 
-    private func chooseNext() {
+    private func chooseNext() async {
         let all = sessions
         guard !all.isEmpty else { return list() }
         let index = all.firstIndex { $0 === session } ?? -1
-        chosen = all[(index + 1) % all.count].call.id
+        let next = all[(index + 1) % all.count]
+        chosen = next.call.id
+        await holdOthers(than: next)
+        if next.call.isHeld { await next.perform(.unhold) }
         list()
     }
 

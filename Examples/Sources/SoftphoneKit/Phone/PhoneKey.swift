@@ -1,7 +1,7 @@
 /// What the keys of `offhook phone` do.
 enum PhoneKey: Hashable, Sendable {
     case call, callWithVideo, answer, answerWithVideo, deny, ignore, end
-    case hold, mute, video, transfer, join, camera, next, list, help, quit
+    case hold, mute, video, transfer, transferToOther, join, camera, next, list, help, quit
     case fullScreen, snapshot
     case tone(Character)
 
@@ -12,9 +12,10 @@ enum PhoneKey: Hashable, Sendable {
         ("v", .answerWithVideo, "answer with video; on a call: video on or off"),
         ("d", .deny, "deny"), ("i", .ignore, "stop the ringing"), ("x", .end, "hang up"),
         ("h", .hold, "hold, or go on"), ("m", .mute, "mute, or be heard again"),
-        ("t", .transfer, "transfer to an address"), ("j", .join, "transfer to the other call"),
-        ("o", .camera, "other camera"), ("f", .fullScreen, "fill the screen with the window, or no longer"),
-        ("s", .snapshot, "keep the window's picture in a file"), ("n", .next, "next call"),
+        ("t", .transfer, "transfer to an address"), ("T", .transferToOther, "transfer to the other call"),
+        ("j", .join, "join the other call: all hear each other"), ("o", .camera, "other camera"),
+        ("f", .fullScreen, "fill the screen with the window, or no longer"),
+        ("s", .snapshot, "keep the window's picture in a file"), ("n", .next, "next call; the others are held"),
         ("l", .list, "list the calls"),
         ("?", .help, "this help"), ("q", .quit, "quit"),
     ]
