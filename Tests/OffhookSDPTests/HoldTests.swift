@@ -104,6 +104,18 @@ import Testing
         #expect(back.media.map(\.statedDirection) == [.sendReceive, .sendReceive])
     }
 
+    @Test(arguments: [("sendrecv", false), ("sendonly", true)])
+    func `an offer that the holder asks for lets it end the hold, or go on`(answer: String, isHeld: Bool) throws {
+        var ours = OfferAnswer()
+        _ = try ours.answer(try peer("m=audio 40000 RTP/AVP 0\na=sendonly"), .audio())
+
+        let offer = ours.makeOffer(.audio(), isAskedFor: true)
+        #expect(offer.media[0].statedDirection == .sendReceive)
+        #expect(ours.receiveAnswer(try peer("m=audio 40000 RTP/AVP 0\na=\(answer)")) == .accepted)
+
+        #expect(ours.isRemotelyHeld == isHeld)
+    }
+
     @Test func `our hold stays when the peer adds video`() throws {
         var ours = OfferAnswer()
         _ = try ours.answer(try peer("m=audio 40000 RTP/AVP 0"), .audio())

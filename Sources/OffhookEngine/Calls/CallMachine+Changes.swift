@@ -221,6 +221,12 @@ extension CallMachine {
     }
 
     /// The far end took its offer back, by CANCEL or by giving up.
+    /// Nothing came of an offer that the far end had asked for: what was agreed before holds.
+    func handleOfferUnanswered(core: inout EngineCore) {
+        negotiation?.rollback()
+        takeNextChange(core: &core)
+    }
+
     func handleOfferWithdrawn(core: inout EngineCore) {
         negotiation?.rollback()
         guard videoRequest != nil else { return }

@@ -90,7 +90,8 @@ extension CallMachine {
     /// The far end asks for an offer of ours (RFC 3261 §14.1: a re-INVITE without one).
     func handleOfferRequest(core: inout EngineCore) {
         guard let session else { return }
-        guard let wishes = wishes(mode: snapshot.videoMode, core: &core), let offer = negotiation?.makeOffer(wishes)
+        guard let wishes = wishes(mode: snapshot.videoMode, core: &core),
+            let offer = negotiation?.makeOffer(wishes, isAskedFor: true)
         else {
             return refuseOffer(status: 500, text: "No media ports are free.", core: &core)
         }

@@ -30,6 +30,8 @@ extension CallMachine {
             handleGlare()
         case .offerDue(let reason):
             handleOfferDue(reason, core: &core)
+        case .offerUnanswered:
+            handleOfferUnanswered(core: &core)
         case .offerWithdrawn:
             handleOfferWithdrawn(core: &core)
         case .accepted(let response, let fork):

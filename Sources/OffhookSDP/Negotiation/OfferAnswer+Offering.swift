@@ -5,15 +5,21 @@ extension OfferAnswer {
     /// Makes an offer of what is wanted. An open offer of either side is taken back first.
     ///
     /// Lines keep their places, keys in force are repeated as they are, and while the peer holds the call nothing in
-    /// the offer asks to send: that would lift the hold in the eyes of many a peer.
-    package mutating func makeOffer(_ wishes: MediaWishes) -> SessionDescription {
+    /// the offer asks to send: that would lift the hold in the eyes of many a peer. One that the peer asks for has all that we
+    /// want, for the peer can say in its answer that it goes on holding (RFC 6337 §5.3).
+    package mutating func makeOffer(_ wishes: MediaWishes, isAskedFor: Bool = false) -> SessionDescription {
         rollback()
         var lines: [Int: LocalLine] = [:]
         var places = agreement.lines.count
         for kind in StreamKind.allCases {
             guard let stream = wishes.stream(kind), let direction = wishes.direction(kind) else { continue }
             let index = place(for: kind, taken: lines) ?? places
-            guard let line = offeredLine(kind, at: index, stream: stream, direction: direction) else { continue }
+            guard
+                let line = offeredLine(
+                    kind, at: index, stream: stream,
+                    direction: agreement.isRemotelyHeld && !isAskedFor
+                        ? direction.intersection(.receiveOnly) : direction)
+            else { continue }
             places = max(places, index + 1)
             lines[index] = line
         }
@@ -46,7 +52,7 @@ extension OfferAnswer {
             offering: capabilities.security, hasFeedback: capabilities.offersFeedbackProfile)
         var line = LocalLine(
             kind: kind, address: address, stream: stream, profile: inUse?.profile ?? fresh.name,
-            direction: agreement.isRemotelyHeld ? direction.intersection(.receiveOnly) : direction)
+            direction: direction)
         guard secure(&line, inUse: inUse, memory: memory) else { return nil }
         appendFormats(to: &line, at: index)
         guard !line.codecs.isEmpty else { return nil }

@@ -9,6 +9,8 @@ struct AcceptedInvite: Sendable {
     let sequence: UInt32
     /// Whether the ACK must bring an answer.
     let carriesOffer: Bool
+    /// Whether it is the one that begins the session.
+    let isFirst: Bool
     private var resendAt: Instant
     private var interval: Duration
     private let giveUpAt: Instant
@@ -16,12 +18,13 @@ struct AcceptedInvite: Sendable {
 
     init(
         transaction: ServerTransactionID, response: SIPResponse, sequence: UInt32, carriesOffer: Bool,
-        timers: TransactionTimers, at now: Instant
+        isFirst: Bool, timers: TransactionTimers, at now: Instant
     ) {
         self.transaction = transaction
         self.response = response
         self.sequence = sequence
         self.carriesOffer = carriesOffer
+        self.isFirst = isFirst
         interval = timers.t1
         longest = timers.t2
         resendAt = now + timers.t1

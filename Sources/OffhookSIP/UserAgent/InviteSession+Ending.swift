@@ -67,7 +67,7 @@ extension InviteSession {
         switch state {
         case .calling, .cancelling:
             // A callee may not say BYE before it answered; only this fork is over.
-            let tag = request.headers.from?.tag ?? ""
+            let tag = tag(of: request)
             if let fork = dialogs.removeValue(forKey: tag) { actions.append(.closed(fork.dialog.id)) }
         case .ringing, .established:
             accepted = []

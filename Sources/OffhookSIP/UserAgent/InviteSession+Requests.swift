@@ -8,7 +8,7 @@ extension InviteSession {
     mutating func receive(
         _ request: SIPRequest, _ transaction: ServerTransactionID, at now: Instant, actions: inout [SessionAction]
     ) {
-        let tag = request.headers.from?.tag ?? ""
+        let tag = tag(of: request)
         guard let cseq = request.headers.cseq, dialogs[tag] != nil else {
             respond(481, to: request, transaction, actions: &actions)
             return
@@ -34,6 +34,12 @@ extension InviteSession {
             respond(hasEnded ? 481 : 200, to: request, transaction, actions: &actions)
             if !hasEnded { actions.append(.event(.request(request))) }
         }
+    }
+
+    /// Which of our dialogs a request is of, by the far end's tag; the empty one is of who answered without a tag.
+    func tag(of request: SIPRequest) -> String {
+        let tag = request.headers.from?.tag ?? ""
+        return dialogs[tag] == nil ? "" : tag
     }
 
     private mutating func receiveInfo(

@@ -80,14 +80,15 @@ extension InviteSession {
         reliable.stop()
         state = .established
         succeed(
-            server, description: exchange == .stable ? nil : description, headers: headers, at: now, actions: &actions)
+            server, description: exchange == .stable ? nil : description, headers: headers, isFirst: true, at: now,
+            actions: &actions)
         if let replacedSession { actions.append(.replace(replacedSession)) }
     }
 
     /// Sends the 2xx to a first or later INVITE, and again until its ACK is here.
     mutating func succeed(
-        _ server: InviteServer, description: [UInt8]?, headers: SIPHeaders = SIPHeaders(), at now: Instant,
-        actions: inout [SessionAction]
+        _ server: InviteServer, description: [UInt8]?, headers: SIPHeaders = SIPHeaders(), isFirst: Bool = false,
+        at now: Instant, actions: inout [SessionAction]
     ) {
         var success = response(200, to: server.request)
         success.headers.copy(.recordRoute, from: server.request.headers)
@@ -110,7 +111,7 @@ extension InviteSession {
             AcceptedInvite(
                 transaction: server.transaction, response: success,
                 sequence: server.request.headers.cseq?.number ?? 0, carriesOffer: carriesOffer,
-                timers: configuration.timers, at: now))
+                isFirst: isFirst, timers: configuration.timers, at: now))
     }
 
     /// Takes the ACK of a 2xx; one that fits nothing is dropped.
@@ -125,12 +126,15 @@ extension InviteSession {
         }
         actions.append(.event(.acknowledged))
         if invite.carriesOffer, let mainTag {
-            guard let answer = request.body(ofType: "application/sdp") else {
+            let answer = request.body(ofType: "application/sdp")
+            guard answer != nil || !invite.isFirst else {
                 hangUp(SessionEnd(cause: .answerMissing), at: now, actions: &actions)
                 return
             }
             main?.exchange.close()
-            actions.append(.event(.answer(answer, .acknowledgement, fork: mainTag)))
+            // Some phones ask for an offer to end a hold and do not answer it: all stays as it was then.
+            actions.append(
+                .event(answer.map { .answer($0, .acknowledgement, fork: mainTag) } ?? .offerUnanswered))
         }
         askForWantedOffer(actions: &actions)
     }

@@ -17,7 +17,7 @@ extension SIPUserAgent {
                 let response = SIPResponse(answering: request, status: 503, tag: random.token(length: 10))
                 actions.append(.send(response.write(), to: target))
             case .acknowledgement(let request):
-                guard let dialog = DialogID(receiving: request), let id = sessionsByDialog[dialog] else { continue }
+                guard let dialog = DialogID(receiving: request), let id = session(of: dialog) else { continue }
                 if let arrival { noteArrival(arrival, in: id) }
                 change(id, at: now, actions: &actions) {
                     $0.receiveAcknowledgement(request, at: now, actions: &$1)
@@ -31,6 +31,12 @@ extension SIPUserAgent {
             case .serverTerminated(let transaction): sessionsByInvite[transaction] = nil
             }
         }
+    }
+
+    /// Which session a dialog is of. Who answered without a tag may have one in later requests.
+    private func session(of dialog: DialogID) -> SessionID? {
+        sessionsByDialog[dialog]
+            ?? sessionsByDialog[DialogID(callID: dialog.callID, localTag: dialog.localTag, remoteTag: "")]
     }
 
     private mutating func noteArrival(_ arrival: Arrival, in id: SessionID) {
@@ -100,7 +106,7 @@ extension SIPUserAgent {
         _ request: SIPRequest, _ transaction: ServerTransactionID, within dialog: DialogID, _ arrival: Arrival,
         at now: Instant, actions: inout [Action]
     ) {
-        guard let id = sessionsByDialog[dialog] else {
+        guard let id = session(of: dialog) else {
             if request.method == .notify, configuration.acceptedRequests.contains(.notify) {
                 actions.append(.outOfDialogRequest(request, transaction, from: arrival.source))
             } else {

@@ -48,6 +48,8 @@ package enum SessionEvent: Sendable {
     case offerDue(OfferReason)
     /// What was asked in an `offer` or `offerRequested` was withdrawn by CANCEL, or nobody answered it in time.
     case offerWithdrawn
+    /// The far end asked for the offer in the middle of a session and did not answer it.
+    case offerUnanswered
     /// The far end accepted: the 2xx to our INVITE is here. Its answer or offer follows in an event of its own.
     case accepted(SIPResponse, fork: String)
     /// A second fork accepted too and was hung up on.

@@ -52,6 +52,17 @@ import Testing
         #expect(scene.lines() == ["INVITE 1", "ACK 1", "ACK 1", "200 2 BYE"])
     }
 
+    @Test func `knows who answered without a tag and has one later`() throws {
+        var scene = try Scene.established { $0.headers.to?.tag = nil }
+
+        scene.peer(.invite, body: "offer")
+        scene.answer("answer")
+        scene.acknowledge()
+        scene.peer(.bye)
+
+        #expect(scene.lines() == ["100 2 INVITE", "200 2 INVITE", "200 3 BYE"])
+    }
+
     @Test func `takes the description of an unreliable 183 for a preview`() throws {
         var scene = Scene()
         try scene.call()

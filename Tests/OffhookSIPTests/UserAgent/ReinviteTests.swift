@@ -83,6 +83,20 @@ import Testing
         #expect(scene.news() == ["acknowledged", "answer their answer in acknowledgement"])
     }
 
+    @Test func `theirs without an offer and without an answer leaves all as it was`() throws {
+        var scene = try Scene.established()
+        scene.peer(.invite)
+        scene.answer("our offer")
+
+        scene.acknowledge()
+        scene.peer(.invite, body: "next")
+        scene.answer("our answer")
+
+        #expect(
+            scene.news() == ["offer requested in invite", "acknowledged", "offer unanswered", "offer next in invite"])
+        #expect(scene.end == nil)
+    }
+
     @Test func `ours without an offer is answered in the ACK`() throws {
         var scene = try Scene.established()
 

@@ -159,6 +159,7 @@ extension SessionEvent {
         case .glare: "glare"
         case .offerDue(let reason): "offer due \(reason)"
         case .offerWithdrawn: "offer withdrawn"
+        case .offerUnanswered: "offer unanswered"
         case .accepted: "accepted"
         case .extraAnswer: "extra answer"
         case .acknowledged: "acknowledged"

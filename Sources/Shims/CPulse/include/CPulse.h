@@ -3,6 +3,11 @@
 #ifndef CPULSE_H
 #define CPULSE_H
 
+// The types of <sys/time.h> shall stay those of the C library's own module, or Swift takes them for ours.
+#ifdef __swift__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <pulse/pulseaudio.h>
 
 #define CPULSE_FUNCTIONS(FUNCTION) \

@@ -3,6 +3,11 @@
 #ifndef CSDL_H
 #define CSDL_H
 
+// The types of <sys/time.h> shall stay those of the C library's own module, or Swift takes them for ours.
+#ifdef __swift__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <SDL2/SDL.h>
 
 #define CSDL_FUNCTIONS(FUNCTION) \

@@ -3,6 +3,11 @@
 #ifndef CXCB_H
 #define CXCB_H
 
+// The types of <sys/time.h> shall stay those of the C library's own module, or Swift takes them for ours.
+#ifdef __swift__
+#pragma clang module import SwiftGlibc
+#endif
+
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <xcb/shm.h>
