@@ -56,7 +56,9 @@ import Testing
     }
 
     @Test func `numbers are those of the contract`() {
-        let all: [SoftphoneKit.ExitStatus] = [.success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted]
+        let all: [SoftphoneKit.ExitStatus] = [
+            .success, .usage, .notRegistered, .callFailed, .deviceFailed, .interrupted,
+        ]
 
         #expect(all.map(\.rawValue) == [0, 2, 3, 4, 5, 130])
     }
