@@ -10,11 +10,22 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// An example: one story, in one folder.
+func story(_ name: String, path: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: [.product(name: "Offhook", package: "Offhook")], path: path, exclude: ["README.md"],
+        swiftSettings: strict)
+}
+
 let package = Package(
     name: "OffhookExamples",
     products: [
         .executable(name: "offhook", targets: ["OffhookCommand"]),
         .executable(name: "softphone", targets: ["Softphone"]),
+        .executable(name: "answering-machine", targets: ["AnsweringMachine"]),
+        .executable(name: "door-station", targets: ["DoorStation"]),
+        .executable(name: "custom-sink", targets: ["CustomSink"]),
+        .executable(name: "test-pattern", targets: ["PatternCall"]),
     ],
     dependencies: [
         // By name, so that the folder of the checkout may be called anything.
@@ -27,6 +38,14 @@ let package = Package(
         .executableTarget(
             name: "Softphone", dependencies: [.product(name: "Offhook", package: "Offhook")], path: "Softphone",
             exclude: ["README.md"], swiftSettings: strict),
+        story("AnsweringMachine", path: "AnsweringMachine"),
+        story("DoorStation", path: "DoorStation"),
+        story("CustomSink", path: "CustomSink"),
+        story("PatternCall", path: "TestPattern"),
+        .testTarget(
+            name: "StoryTests",
+            dependencies: ["OffhookCommand", "AnsweringMachine", "DoorStation", "CustomSink", "PatternCall"],
+            swiftSettings: strict),
         .testTarget(name: "SoftphoneKitTests", dependencies: ["SoftphoneKit"], swiftSettings: strict),
     ]
 )
