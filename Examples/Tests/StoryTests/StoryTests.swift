@@ -6,7 +6,8 @@ import Testing
     private func call(_ port: Int, _ arguments: [String]) throws -> Program {
         try Program(
             "offhook",
-            ["call", "sip:127.0.0.1:\(port)", "--bind", "127.0.0.1:25099", "--camera", "pattern:320x180@15"] + arguments)
+            ["call", "sip:127.0.0.1:\(port)", "--bind", "127.0.0.1:25099", "--camera", "pattern:320x180@15"] + arguments
+        )
     }
 
     @Test func `the answering machine records a message`() async throws {
