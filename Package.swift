@@ -116,6 +116,9 @@ let package = Package(
         // Many calls in one process; Tests/Peers/run runs it.
         .executableTarget(
             name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),
+        // Microphones and speakers as an app sees them; Tests/Sound/run runs it.
+        .executableTarget(
+            name: "SoundProbe", dependencies: ["Offhook"], path: "Tests/Sound/Probe", swiftSettings: strict),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics", "OffhookRTP"]),
         tests("OffhookTestKitTests", ["OffhookTestKit", "Offhook", "OffhookDevices", "OffhookBasics"]),
     ]

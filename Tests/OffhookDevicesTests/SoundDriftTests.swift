@@ -115,10 +115,29 @@ import Testing
         }
 
         for number in 0..<10 { _ = take(at: Int64(number) * 20) }
-        let after = (0..<3).flatMap { take(at: 5000 + Int64($0) * 20) }
+        _ = (0..<21).flatMap { take(at: 5000 + Int64($0) * 20) }
+        let after = take(at: 5420) + take(at: 5440)
 
         #expect(clock.restarts == 1)
-        #expect(after.first?.captureTime == Instant(nanoseconds: 5_000_000_000))
+        #expect(after.first?.captureTime == Instant(nanoseconds: 5_420_000_000))
+    }
+
+    @Test func `a recording that is read late and then made up for goes on`() {
+        var clock = RecordingClock()
+        let samples = [Int16](repeating: 1, count: 960)
+        var frames: [AudioFrame] = []
+
+        for number in 0..<100 {
+            // For a quarter of a second nobody reads, and then all at once.
+            let recorded = number * 20
+            let read = (400..<650).contains(recorded) ? 650 : recorded
+            frames += samples.withUnsafeBufferPointer {
+                clock.take($0, recordedAt: Instant(nanoseconds: Int64(read) * 1_000_000))
+            }
+        }
+
+        #expect(clock.restarts == 0)
+        #expect(frames.count >= 98)
     }
 }
 

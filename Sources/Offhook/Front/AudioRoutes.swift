@@ -1,17 +1,30 @@
 internal import OffhookBasics
+internal import OffhookCodecs
+internal import OffhookDevices
 internal import OffhookMedia
 
 /// Which microphone feeds which calls, and which calls are heard on which speaker.
 final class AudioRoutes: Sendable {
-    private struct State {
+    /// What is heard on the speaker that all calls share.
+    fileprivate enum Source: Hashable, Sendable {
+        case call(Call.ID)
+        case tone
+    }
+
+    fileprivate struct State {
         /// The nil call is the one for all calls that have none of their own.
         var microphones: [Call.ID?: any AudioCapturer] = [:]
         var announcements: [Call.ID: any AudioCapturer] = [:]
         var speakers: [Call.ID?: any AudioSink] = [:]
         /// What is played here in place of the calls.
         var localSound: (any AudioCapturer)?
+        /// What is played here beside the calls.
+        var tone: (any AudioCapturer)?
+        var processing = (echo: AudioProcessing.automatic, noise: AudioProcessing.automatic, gain: AudioProcessing.off)
+        /// What was played lately on each speaker that can tell.
+        var histories: [ObjectIdentifier: PlayoutHistory] = [:]
         var uplinks: [Call.ID: any AudioSink] = [:]
-        var mixers: [ObjectIdentifier: AudioMixer<Call.ID>] = [:]
+        var mixers: [ObjectIdentifier: AudioMixer<Source>] = [:]
         var bridge = AudioBridge()
         var isMuted = false
         var microphoneGain = 1.0
@@ -30,6 +43,7 @@ final class AudioRoutes: Sendable {
         var capturersInUse: [ObjectIdentifier: any AudioCapturer] {
             var capturers = uplinks.keys.compactMap { microphone(for: $0) }
             if let localSound { capturers.append(localSound) }
+            if let tone { capturers.append(tone) }
             return Dictionary(capturers.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first })
         }
     }
@@ -59,6 +73,14 @@ final class AudioRoutes: Sendable {
         }
     }
 
+    /// Plays a tone here, beside what else is heard; with nil it stops.
+    func setTone(_ tone: (any AudioCapturer)?) {
+        change { state in
+            state.tone = tone
+            state.mixers = [:]
+        }
+    }
+
     func attach(_ uplink: any AudioSink, for call: Call.ID) {
         change { $0.uplinks[call] = uplink }
     }
@@ -78,6 +100,9 @@ final class AudioRoutes: Sendable {
     func join(_ first: Call.ID, _ second: Call.ID) {
         state.withLock { $0.bridge.join(first, second) }
     }
+
+    var microphone: (any AudioCapturer)? { state.withLock { $0.microphones[nil] ?? nil } }
+    var speaker: (any AudioSink)? { state.withLock { $0.speakers[nil] ?? nil } }
 
     var isMicrophoneMuted: Bool {
         get { state.withLock { $0.isMuted } }
@@ -100,34 +125,35 @@ final class AudioRoutes: Sendable {
     /// Changes the routes, then opens the capturers that are newly needed and closes those no longer needed.
     private func change(_ body: (inout State) -> Void) {
         switching.withLock { _ in
+            var changes: [PlayoutChange] = []
             let (closing, opening) = state.withLock { state in
                 let earlier = state.capturersInUse
+                let players = state.players
                 body(&state)
+                changes = state.follow(players)
                 let now = state.capturersInUse
                 let closing = earlier.filter { now[$0.key] == nil }.map(\.value)
                 var opening: [(any AudioCapturer, MicrophoneTap)] = []
                 for (identifier, capturer) in now where earlier[identifier] == nil {
-                    opening.append((capturer, MicrophoneTap(routes: self, capturer: identifier)))
+                    opening.append((capturer, MicrophoneTap(routes: self, capturer: capturer)))
                 }
                 return (closing, opening)
             }
+            for change in changes { change.carryOut() }
             for capturer in closing { capturer.setAudioSink(nil) }
             for (capturer, tap) in opening { capturer.setAudioSink(tap) }
         }
     }
 
     /// Takes a capturer's sound to those who want it.
-    fileprivate func handleCapturedFrame(_ frame: AudioFrame, from capturer: ObjectIdentifier) {
-        let (uplinks, gain, speaker, speakerGain) = state.withLock { state in
+    func handleCapturedFrame(_ frame: AudioFrame, from capturer: ObjectIdentifier) {
+        let (uplinks, gain, local) = state.withLock { state in
             let calls = state.uplinks.filter { call, _ in
                 state.microphone(for: call).map(ObjectIdentifier.init) == capturer
             }
-            let isLocal = state.localSound.map(ObjectIdentifier.init) == capturer
-            if !isLocal { state.microphoneLevel = AudioLevel.level(of: frame) }
-            return (
-                Array(calls), state.isMuted ? 0 : state.microphoneGain, isLocal ? state.speakers[nil] : nil,
-                state.speakerGain
-            )
+            let local = state.playHere(frame, from: capturer)
+            if !local.isMine { state.microphoneLevel = AudioLevel.level(of: frame) }
+            return (Array(calls), state.isMuted ? 0 : state.microphoneGain, local)
         }
         if !uplinks.isEmpty {
             let amplified = frame.amplified(by: gain)
@@ -136,7 +162,7 @@ final class AudioRoutes: Sendable {
                 uplink.handleAudioFrame(due)
             }
         }
-        speaker?.handleAudioFrame(frame.amplified(by: speakerGain))
+        if let (speaker, due) = local.due { speaker.handleAudioFrame(due) }
     }
 
     /// Takes a call's received sound to its speaker, mixed with that of the other calls heard there.
@@ -147,7 +173,9 @@ final class AudioRoutes: Sendable {
             guard let speaker = state.speaker(for: call) else { return nil }
             if state.localSound != nil, state.speakers[call] == nil { return nil }
             let amplified = frame.amplified(by: state.speakerGain)
-            guard let mixed = state.mixers[ObjectIdentifier(speaker), default: AudioMixer()].mix(amplified, of: call)
+            guard
+                let mixed = state.mixers[ObjectIdentifier(speaker), default: AudioMixer()].mix(
+                    amplified, of: .call(call))
             else {
                 return nil
             }
@@ -172,51 +200,90 @@ extension AudioRoutes {
     }
 }
 
-/// The sink that the routes give to a capturer.
-private final class MicrophoneTap: AudioSink {
-    private let routes: AudioRoutes
-    private let capturer: ObjectIdentifier
+// MARK: Sounds played here
 
-    init(routes: AudioRoutes, capturer: ObjectIdentifier) {
-        self.routes = routes
-        self.capturer = capturer
-    }
-
-    func handleAudioFrame(_ frame: AudioFrame) {
-        routes.handleCapturedFrame(frame, from: capturer)
+extension AudioRoutes.State {
+    /// Whether a capturer's frame is for this end, and what is due to the speaker with it.
+    fileprivate mutating func playHere(
+        _ frame: AudioFrame, from capturer: ObjectIdentifier
+    ) -> (isMine: Bool, due: (any AudioSink, AudioFrame)?) {
+        let isSound = localSound.map(ObjectIdentifier.init) == capturer
+        let isTone = tone.map(ObjectIdentifier.init) == capturer
+        guard isSound || isTone else { return (false, nil) }
+        guard let speaker = speakers[nil] else { return (true, nil) }
+        let amplified = frame.amplified(by: speakerGain)
+        if isSound { return (true, (speaker, amplified)) }
+        guard localSound == nil,
+            let mixed = mixers[ObjectIdentifier(speaker), default: AudioMixer()].mix(amplified, of: .tone)
+        else { return (true, nil) }
+        return (true, (speaker, mixed))
     }
 }
 
-/// Adds up the sound of several calls, or other sources.
-///
-/// The first one that is heard sets the pace; the others' frames wait for its next one, the newest three of each.
-struct AudioMixer<Source: Hashable & Sendable>: Sendable {
-    private var leader: Source?
-    private var waiting: [Source: [AudioFrame]] = [:]
-    /// Frames of others since the leader's last.
-    private var framesSinceLeader = 0
+// MARK: Echoes
 
-    /// The sum that is due with this frame; nil where it waits.
-    mutating func mix(_ frame: AudioFrame, of call: Source) -> AudioFrame? {
-        if leader == nil || framesSinceLeader > 8 { leader = call }
-        guard call == leader else {
-            framesSinceLeader += 1
-            var frames = waiting[call, default: []]
-            frames.append(frame)
-            waiting[call] = frames.suffix(3)
-            return nil
+/// A speaker that is to tell, or no more, what it plays.
+private struct PlayoutChange {
+    var player: any AudioPlayer
+    var history: PlayoutHistory
+    var isWanted: Bool
+
+    func carryOut() {
+        if isWanted { player.addPlayoutObserver(history) } else { player.removePlayoutObserver(history) }
+    }
+}
+
+extension AudioRoutes.State {
+    /// The speakers that can tell what they play.
+    fileprivate var players: [ObjectIdentifier: any AudioPlayer] {
+        let players = speakers.values.compactMap { $0 as? any AudioPlayer }
+        return Dictionary(players.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Has a history for each speaker there is now, and none for those of before.
+    fileprivate mutating func follow(_ former: [ObjectIdentifier: any AudioPlayer]) -> [PlayoutChange] {
+        let players = players
+        var changes: [PlayoutChange] = []
+        for (identifier, player) in former where players[identifier] == nil {
+            guard let history = histories.removeValue(forKey: identifier) else { continue }
+            changes.append(PlayoutChange(player: player, history: history, isWanted: false))
         }
-        framesSinceLeader = 0
-        waiting[call] = nil
-        var sum = frame
-        for other in waiting.keys {
-            guard let next = waiting[other]?.first else { continue }
-            waiting[other]?.removeFirst()
-            guard next.sampleRate == sum.sampleRate, next.samples.count == sum.samples.count else { continue }
-            for index in sum.samples.indices {
-                sum.samples[index] = Int16(clamping: Int32(sum.samples[index]) + Int32(next.samples[index]))
-            }
+        for (identifier, player) in players where histories[identifier] == nil {
+            let history = PlayoutHistory()
+            histories[identifier] = history
+            changes.append(PlayoutChange(player: player, history: history, isWanted: true))
         }
-        return sum
+        return changes
+    }
+}
+
+extension AudioRoutes {
+    var echoCancellation: AudioProcessing {
+        get { state.withLock { $0.processing.echo } }
+        set { state.withLock { $0.processing.echo = newValue } }
+    }
+
+    var noiseSuppression: AudioProcessing {
+        get { state.withLock { $0.processing.noise } }
+        set { state.withLock { $0.processing.noise = newValue } }
+    }
+
+    var gainControl: AudioProcessing {
+        get { state.withLock { $0.processing.gain } }
+        set { state.withLock { $0.processing.gain = newValue } }
+    }
+
+    var playoutHistories: [PlayoutHistory] { state.withLock { Array($0.histories.values) } }
+
+    /// What is to be done to a capturer's sound: nothing, where it is no microphone of a call.
+    func processing(of capturer: any AudioCapturer) -> VoiceProcessing {
+        let isInRoom = (capturer as? PulseMicrophone).map { !$0.hearsSpeaker } ?? false
+        return state.withLock { state in
+            guard state.microphones.values.contains(where: { $0 === capturer }) else { return VoiceProcessing() }
+            return VoiceProcessing(
+                cancelsEcho: state.processing.echo.isOn(inRoom: isInRoom),
+                suppressesNoise: state.processing.noise.isOn(inRoom: isInRoom),
+                controlsGain: state.processing.gain.isOn(inRoom: isInRoom))
+        }
     }
 }

@@ -31,6 +31,7 @@ package final class ClientFront: Sendable {
         let call = Call(id: id, direction: .incoming, status: status, callService: user.callService)
         state.withLock { $0.calls[call.id] = call }
         user.callService.add(call, news: .didReceiveIncomingCall)
+        user.mediaServices.audioInterface.tones.follow(.arrival, of: call)
         return call.id
     }
 
@@ -53,6 +54,9 @@ package final class ClientFront: Sendable {
     package func apply(_ news: [CallNews], to id: Call.ID, update: (inout CallStatus) -> Void) {
         guard let call = state.withLock({ $0.calls[id] }) else { return }
         let hasEnded = call.apply(news, at: Date(), update: update)
+        if let tones = tones(of: call) {
+            for item in news { tones.follow(.news(item), of: call) }
+        }
         call.callService.update()
         guard hasEnded else { return }
         state.withLock { $0.calls[id] = nil }
@@ -77,6 +81,12 @@ package final class ClientFront: Sendable {
     /// Tells whether an account's calls can be made, and why not.
     package func apply(_ capabilities: CallServiceCapabilities, to user: User.ID) {
         state.withLock { $0.users.first { $0.id == user } }?.callService.apply(capabilities)
+    }
+
+    /// Who plays ringing and the like for a call.
+    func tones(of call: Call) -> CallTones? {
+        let user = state.withLock { $0.users.first { $0.id == call.callService.userID } }
+        return user?.mediaServices.audioInterface.tones
     }
 
     // MARK: From the app

@@ -5,9 +5,15 @@ public import OffhookMedia
 ///
 /// May be used on any thread. While no microphone is set, silence is sent; while no speaker is set, nothing is played.
 public final class AudioInterface: Sendable {
-    private let routes = AudioRoutes()
+    let routes = AudioRoutes()
+    let devices: AudioDeviceChoice
+    let tones: CallTones
 
-    init() {}
+    init(delegateQueue: DelegateQueue) {
+        devices = AudioDeviceChoice(queue: delegateQueue)
+        tones = CallTones(routes: routes)
+        devices.interface.set { [weak self] in self }
+    }
 
     /// Chooses where the sound comes from that the far end gets: for one call, or for every call that has none of its own.
     ///

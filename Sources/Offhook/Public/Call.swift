@@ -186,6 +186,7 @@ public final class Call: Sendable, Identifiable {
     /// Sends the sound of one key (RFC 4733, or INFO where the peer has no telephone-event); returns when it is out.
     public func sendDTMF(_ tone: DTMFTone) async throws(CallError) {
         try capabilities.require(.sendDTMF)
+        callService.front.tones(of: self)?.play([tone])
         try await backend.sendDTMF(id, [tone])
     }
 
@@ -201,6 +202,7 @@ public final class Call: Sendable, Identifiable {
             }
             tones.append(tone)
         }
+        callService.front.tones(of: self)?.play(tones)
         try await backend.sendDTMF(id, tones)
     }
 

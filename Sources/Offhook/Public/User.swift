@@ -33,7 +33,7 @@ public final class User: Sendable, Identifiable {
         self.configuration = configuration
         self.front = front
         self.backend = backend
-        mediaServices = MediaServices()
+        mediaServices = MediaServices(delegateQueue: front.delegateQueue)
         callService = CallService(user: id, account: configuration.address, front: front, backend: backend)
     }
 

@@ -69,9 +69,16 @@ public final class PulseSpeaker: AudioPlayer {
         if end.push(frame, at: MonotonicClock.now) { server.mailbox.wishChanged() }
     }
 
-    /// Chooses who is told what is heard; see ``AudioPlayer``.
-    public func setPlayoutObserver(_ observer: (any AudioSink)?) {
-        end.setObserver(observer)
+    /// Gives a copy of what is played to one more; see ``AudioPlayer``.
+    public func addPlayoutObserver(_ observer: any AudioSink) {
+        end.observers.withLock { observers in
+            if !observers.contains(where: { $0 === observer }) { observers.append(observer) }
+        }
+    }
+
+    /// Gives it no more; see ``AudioPlayer``.
+    public func removePlayoutObserver(_ observer: any AudioSink) {
+        end.observers.withLock { $0.removeAll { $0 === observer } }
     }
 }
 
@@ -90,7 +97,7 @@ final class SpeakerEnd: PulseEnd {
 
     let kind = AudioDevice.Kind.speaker
     let report = SoundReport()
-    private let observer = SinkSlot<any AudioSink>()
+    let observers = Lock<[any AudioSink]>([])
     private let state: Lock<State>
 
     init(_ wish: PulseWish) {
@@ -113,10 +120,6 @@ final class SpeakerEnd: PulseEnd {
 
     func change(_ body: (inout PulseWish) -> Void) {
         state.withLock { body(&$0.wish) }
-    }
-
-    func setObserver(_ observer: (any AudioSink)?) {
-        self.observer.set(observer)
     }
 
     /// Takes a frame; returns whether the speaker has to be opened for it.
@@ -145,9 +148,10 @@ final class SpeakerEnd: PulseEnd {
             state.statistics.driftPPM = state.buffer.driftPPM
             state.statistics.gaps = state.buffer.gaps
         }
-        guard !observer.isEmpty else { return }
+        let observers = observers.withLock { $0 }
+        guard !observers.isEmpty else { return }
         let frame = AudioFrame(samples: Array(samples), sampleRate: PulseStream.sampleRate, captureTime: time)
-        observer.deliver { $0.handleAudioFrame(frame) }
+        for observer in observers { observer.handleAudioFrame(frame) }
     }
 
     func handle(_ event: PulseEvent) {

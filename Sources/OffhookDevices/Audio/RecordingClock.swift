@@ -9,18 +9,22 @@ internal import OffhookMedia
 struct RecordingClock {
     private static let rate = 48000
     private static let frameSamples = 960
-    /// Beyond this it is no drift: the card was stopped, or another took its place.
-    private static let jump = 0.1
+    private static let patience = Duration.milliseconds(400)
+    /// Beyond so many seconds it is no drift: the card was stopped, or another took its place.
+    private let jump: Double
 
     private let resampler: ClockResampler?
     private var drift = DriftController()
     private var pending: [Int16] = []
     private var start: Instant?
     private var produced = 0
+    /// Since when samples have come far too late.
+    private var lateSince: Instant?
     /// How often the sound began anew after a jump.
     private(set) var restarts = 0
 
-    init() {
+    init(jump: Double = 0.1) {
+        self.jump = jump
         resampler = try? ClockResampler(sampleRate: Self.rate)
     }
 
@@ -30,13 +34,14 @@ struct RecordingClock {
     /// Takes the next samples, the first of which was recorded about then, and returns the frames that are full.
     mutating func take(_ samples: UnsafeBufferPointer<Int16>, recordedAt time: Instant) -> [AudioFrame] {
         let begin: Instant
-        if let start, abs(error(at: time, since: start)) < Self.jump {
+        if let start, !hasJumped(at: time, since: start) {
             begin = start
         } else {
             if start != nil { restarts += 1 }
             begin = time
             (start, produced, pending) = (time, 0, [])
             drift.restart()
+            lateSince = nil
         }
         let seconds = Double(samples.count) / Double(Self.rate)
         if drift.take(error: -error(at: time, since: begin), after: seconds) {
@@ -53,6 +58,19 @@ struct RecordingClock {
             produced += Self.frameSamples
         }
         return frames
+    }
+
+    /// Samples cannot come too early. Those that come late may do so since the program was held up, and then the next
+    /// ones make up for it.
+    private mutating func hasJumped(at time: Instant, since begin: Instant) -> Bool {
+        let error = error(at: time, since: begin)
+        guard error > jump else {
+            lateSince = nil
+            return error < -jump
+        }
+        let late = lateSince ?? time
+        lateSince = late
+        return time - late > Self.patience
     }
 
     /// By how many seconds a sample recorded then comes later than the count of samples says.

@@ -163,6 +163,10 @@ enum SpeakerChoice: Hashable, Sendable {
 
     static let usage = "none, pulse[:NAME] or FILE.wav"
 
+    var isFile: Bool {
+        if case .file = self { true } else { false }
+    }
+
     /// Reads the option's value.
     init?(parsing text: String) {
         if text == "none" {

@@ -39,6 +39,21 @@ struct OptionDescription: Sendable {
     }
 }
 
+extension OptionDescription {
+    /// An option that switches a step of sound processing.
+    static func processing(
+        _ name: String, _ help: String, _ path: any WritableKeyPath<Options, AudioProcessing> & Sendable
+    ) -> OptionDescription {
+        .value(name, "auto|on|off", help) { options, text in
+            guard let choice = text == "auto" ? .automatic : AudioProcessing(rawValue: text), text != "automatic" else {
+                return false
+            }
+            options[keyPath: path] = choice
+            return true
+        }
+    }
+}
+
 /// Every option there is, in the order the help lists them.
 enum OptionTable {
     static let all: [OptionDescription] = accountOptions + networkOptions + mediaOptions + callOptions + outputOptions
@@ -162,6 +177,9 @@ enum OptionTable {
             options.speaker = choice
             return true
         },
+        .processing("--echo-cancellation", "takes the speaker out of the microphone (auto)", \.echoCancellation),
+        .processing("--noise-suppression", "softens fans and hum (auto)", \.noiseSuppression),
+        .processing("--gain-control", "brings voices to a usual loudness (off)", \.gainControl),
         .value("--record", "FILE.webm", "keep pictures and sound of both sides") { options, text in
             options.record = text
             return text.hasSuffix(".webm") && text != ".webm"

@@ -28,6 +28,9 @@ struct Options: Sendable {
     var microphone = MicrophoneChoice.tone(440)
     var display = DisplayChoice.none
     var speaker = SpeakerChoice.none
+    var echoCancellation = AudioProcessing.automatic
+    var noiseSuppression = AudioProcessing.automatic
+    var gainControl = AudioProcessing.off
     var record: String?
     var security: SRTPPolicy?
     var ice: ConnectivityConfiguration.ICEPolicy?

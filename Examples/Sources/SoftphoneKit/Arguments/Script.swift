@@ -12,6 +12,8 @@ struct Script: Hashable, Sendable {
         /// The far end of another call is taken into this one.
         case join(Int)
         case camera(CameraChoice)
+        case microphone(MicrophoneChoice)
+        case speaker(SpeakerChoice)
         case ignore, accept
         case deny(Call.DenyReason)
 
@@ -20,7 +22,7 @@ struct Script: Hashable, Sendable {
             switch self {
             case .ignore, .accept, .deny: true
             case .hold, .unhold, .mute, .unmute, .restartICE, .end, .video, .dtmf, .transfer, .transferToCall, .join,
-                .camera:
+                .camera, .microphone, .speaker:
                 false
             }
         }
@@ -91,10 +93,20 @@ struct Script: Hashable, Sendable {
                 throw UsageError("--do: “camera=\(word)” is no camera; type camera=front, back, \(CameraChoice.usage)")
             }
             return .camera(choice)
+        case ("microphone", let word?):
+            guard let choice = MicrophoneChoice(parsing: word) else {
+                throw UsageError("--do: “microphone=\(word)” is none; type microphone=\(MicrophoneChoice.usage)")
+            }
+            return .microphone(choice)
+        case ("speaker", let word?):
+            guard let choice = SpeakerChoice(parsing: word), !choice.isFile else {
+                throw UsageError("--do: “speaker=\(word)” is none; type speaker=pulse, pulse:NAME or none")
+            }
+            return .speaker(choice)
         default:
             throw UsageError(
                 "--do: there is no command “\(text)”; there are hold, unhold, mute, unmute, video=MODE, dtmf=KEYS,"
-                    + " transfer=URI, transfer-to-call=NUMBER, join=NUMBER, camera=WHICH, restart-ice, end, and before the call is up accept, ignore, deny,"
+                    + " transfer=URI, transfer-to-call=NUMBER, join=NUMBER, camera=WHICH, microphone=WHICH, speaker=WHICH, restart-ice, end, and before the call is up accept, ignore, deny,"
                     + " deny=busy")
         }
     }

@@ -157,6 +157,8 @@ import Offhook
             case .transferToCall(let number): try await call.transfer(to: try station.call(number))
             case .join(let number): try await call.join(try station.call(number))
             case .camera(let choice): try await station.camera.change(to: choice)
+            case .microphone(let choice): try await station.sound.change(microphone: choice)
+            case .speaker(let choice): try await station.sound.change(speaker: choice)
             case .ignore: try await call.ignore()
             case .accept: await accept(modeForAnswer)
             case .deny(let reason): try await call.deny(reason)

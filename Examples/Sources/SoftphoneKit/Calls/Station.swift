@@ -11,7 +11,7 @@ import Offhook
     let screen: PictureScreen?
     private(set) var user: User
     private var client: Client
-    private let sound: Sound
+    let sound: Sound
     private let statisticsFile: LineFile?
     private let traceFile: TraceFile?
     /// The first call's files are made at once, so that a wrong name is told before anybody is called.
@@ -61,7 +61,7 @@ import Offhook
         camera.setPreview(screen?.selfViewSink) { [screen] in screen?.clearSelfView() }
         sound.tell = { [events, terminal] words, event, members in
             events?.write(event, members)
-            terminal.say(words)
+            if !words.isEmpty { terminal.say(words) }
         }
         if terminal.isInteractive {
             askAboutVideo = { [terminal] _, _ in

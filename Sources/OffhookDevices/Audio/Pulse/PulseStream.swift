@@ -90,7 +90,7 @@ final class PulseStream {
         return String(cString: name)
     }
 
-    /// How long a sample is under way between the device and the next read or write.
+    /// How long a sample that is written now is under way to the speaker.
     private var latency: Duration {
         var microseconds: pa_usec_t = 0
         var isNegative: Int32 = 0
@@ -104,20 +104,26 @@ final class PulseStream {
     fileprivate func tellChange() { changed() }
 
     fileprivate func read() {
-        while pulse.pa_stream_readable_size(stream) > 0 {
+        while true {
+            let waiting = pulse.pa_stream_readable_size(stream)
             var data: UnsafeRawPointer?
             var count = 0
-            guard pulse.pa_stream_peek(stream, &data, &count) >= 0, count > 0 else { return }
+            guard waiting > 0, waiting != .max, pulse.pa_stream_peek(stream, &data, &count) >= 0, count > 0 else {
+                return
+            }
+            // The server passes on at once what it has from the device: the newest sample was recorded just now. What it
+            // tells of the device's latency is wrong by up to a second where the device was just opened.
             let now = MonotonicClock.now
+            let time = now - .nanoseconds(Int64(waiting / 2) * 1_000_000_000 / Int64(Self.sampleRate))
             let samples = count / 2
             if let data {
                 end.take(
                     UnsafeBufferPointer(start: data.assumingMemoryBound(to: Int16.self), count: samples),
-                    recordedAt: now - latency, now: now)
+                    recordedAt: time, now: now)
             } else {
                 // A hole in the recording.
                 let silence = [Int16](repeating: 0, count: samples)
-                silence.withUnsafeBufferPointer { end.take($0, recordedAt: now - latency, now: now) }
+                silence.withUnsafeBufferPointer { end.take($0, recordedAt: time, now: now) }
             }
             _ = pulse.pa_stream_drop(stream)
         }

@@ -79,6 +79,17 @@ public final class SoundServer: Sendable {
         }
     }
 
+    /// Calls `observer`, on the server's thread, whenever a device came or went.
+    package func observeDevices(_ observer: @escaping @Sendable (AudioDevices) -> Void) -> Int {
+        mailbox.observe { news in
+            if case .devicesChanged(let devices) = news { observer(devices) }
+        }
+    }
+
+    package func removeObserver(_ number: Int) {
+        mailbox.removeObserver(number)
+    }
+
     private func tell(_ news: SoundNews) {
         callbackQueue.async { [weak self] in
             guard let self, let delegate = listener.delegate else { return }
