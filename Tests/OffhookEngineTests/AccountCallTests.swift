@@ -1,6 +1,7 @@
 import OffhookBasics
 import OffhookEngine
 import OffhookMedia
+import OffhookSDP
 import OffhookSIP
 import Testing
 
@@ -247,6 +248,33 @@ import Testing
 
         let endings = network.events.compactMap { if case .ended(let ending) = $0 { ending.cause } else { nil } }
         #expect(endings == [.answeredElsewhere])
+    }
+
+    @Test(arguments: [true, false])
+    func `that are refused for want of encryption are offered with nothing else, once`(takesKeys: Bool) {
+        let network = ServerNetwork(
+            configure: { $0.capabilities.security = .bestEffort },
+            respond: { request in
+                guard request.method == .invite else { return Self.respond(request) }
+                let offer = String(decoding: request.body, as: UTF8.self)
+                guard takesKeys, offer.contains("RTP/SAVP") else {
+                    return SIPResponse(answering: request, status: 488, tag: "callee")
+                }
+                var response = Self.respond(request)
+                let key = "a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(String(repeating: "A", count: 40))\r\n"
+                let answer = Self.answer.replacing("RTP/AVP", with: "RTP/SAVP") + key
+                let tag = offer.firstMatch(of: /a=crypto:(\d+) AES_CM_128_HMAC_SHA1_80/)?.output.1 ?? "1"
+                response?.body = Array(answer.replacing("crypto:1", with: "crypto:\(tag)").utf8)
+                return response
+            })
+        network.start()
+
+        _ = call(network)
+
+        #expect(invites(network).count == 2)
+        #expect(network.events.contains(.established) == takesKeys)
+        let failures = network.events.compactMap { if case .failed(let failure) = $0 { failure } else { nil } }
+        #expect(failures.map(\.kind) == (takesKeys ? [] : [.noCommonCodec]))
     }
 
     @Test func `that wait in a queue are told so`() throws {

@@ -59,6 +59,25 @@ import Testing
         #expect(network.statuses.last?.retryAfter == nil)
     }
 
+    @Test func `are not wrong for a server that refuses a repeated datagram`() {
+        var server = DigestServer()
+        var arrivals = 0
+        let network = ServerNetwork { request in
+            guard server.hasCredentials(request) else { return server.challenge(request) }
+            guard server.nonce == "n1" else { return .registered(request) }
+            arrivals += 1
+            // The first answer is lost; the repeat has a nonce that was used.
+            guard arrivals > 1 else { return nil }
+            server.nonce = "n2"
+            return server.challenge(request)
+        }
+
+        #expect(network.start() == .some(nil))
+
+        #expect(network.statuses.last?.state == .registered)
+        #expect(network.questions.count == 1)
+    }
+
     @Test func `that are wrong may be given again by the app`() {
         let server = DigestServer(password: "second")
         let network = ServerNetwork { server.hasCredentials($0) ? .registered($0) : server.challenge($0) }

@@ -110,6 +110,17 @@ import Testing
         #expect(backend.commands == ["unhold"])
     }
 
+    @Test func `a call that is up already is accepted once more without a word`() async throws {
+        let (client, backend) = ScriptedBackend.client(callbackQueue: queue)
+        let user = try account(on: client)
+        backend.receiveCall(for: user) { $0.state = .established }
+        let call = try #require(user.callService.calls.first)
+
+        try await call.accept()
+
+        #expect(backend.commands.isEmpty)
+    }
+
     @Test func `changed capabilities are told by name`() async throws {
         let (client, backend) = ScriptedBackend.client(callbackQueue: queue)
         let user = try account(on: client)

@@ -107,7 +107,11 @@ extension EngineHost {
         front.apply(news, to: Call.ID(value: handle.number)) { status in
             status.update(with: snapshot, isOutgoing: call.isOutgoing)
         }
-        guard case .ended = event else { return }
+        guard case .ended(let ending) = event else { return }
+        log(
+            .info,
+            "The call \(call.isOutgoing ? "to" : "from") \(snapshot.remoteAddress) is over: \(CallEndReason(ending)).",
+            call: Call.ID(value: handle.number))
         call.media.end()
         calls[handle] = nil
     }

@@ -85,12 +85,19 @@ final class SignalingSockets {
         let listener = try StreamListener(on: loop, boundTo: Endpoint(bindAddress, port), options: options) {
             [unowned self] connection in
             // A connection that nobody takes is closed.
-            guard self.handlers.accepts(connection.remoteEndpoint) else { return }
+            guard self.handlers.accepts(connection.remoteEndpoint), self.acceptedCount < Self.acceptedLimit else {
+                return
+            }
             self.adopt(connection, transport, domain: nil, isConnected: transport == .tcp)
         }
         listeners.append(listener)
         ports[transport] = listener.localEndpoint.port
     }
+
+    /// Most connections that others opened; more are closed at once.
+    private static let acceptedLimit = 1024
+
+    private var acceptedCount: Int { links.values.count { $0.domain == nil } }
 
     func close() {
         datagrams?.close()

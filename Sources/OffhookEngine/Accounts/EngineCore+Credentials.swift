@@ -10,6 +10,10 @@ struct ChallengedRequest: Sendable {
     var open: [DigestClient.Space] = []
     /// Those that did not take the password they got.
     var refused: Set<DigestClient.Space> = []
+    /// Those whose refusal may have been of a repeat.
+    var doubted: Set<DigestClient.Space> = []
+    /// When it was sent with answers.
+    var answeredAt: Instant?
 }
 
 /// Answering challenges with an account's credentials (RFC 3261 §22).
@@ -29,14 +33,26 @@ extension EngineCore {
             let count = entry.answers[challenge.space] ?? 0
             // A stale nonce says nothing about the password (RFC 7616 §3.3), but nobody's nonces are stale for ever.
             guard count < Self.answerLimit else { return decline(request) }
-            if count > 0, !challenge.isStale {
+            if count > 0, !challenge.isStale, !mayAnswerRepeat(response, entry, of: challenge.space) {
                 entry.refused.insert(challenge.space)
                 digests[account]?.setPassword(nil, for: challenge.space)
             }
+            if count > 0, !challenge.isStale { entry.doubted.insert(challenge.space) }
             digests[account]?.learn(challenge)
         }
         challenged[request] = entry
         answerChallenge(of: request)
+    }
+
+    /// Whether a refusal is perhaps of a datagram that came twice: its nonce had been used then, and some registrars say so
+    /// without calling it stale. Such an answer is not taken for a word about the password the first time.
+    private func mayAnswerRepeat(
+        _ response: SIPResponse, _ entry: ChallengedRequest, of space: DigestClient.Space
+    ) -> Bool {
+        guard response.headers.topVia?.transport.uppercased() == "UDP", !entry.doubted.contains(space),
+            let answeredAt = entry.answeredAt
+        else { return false }
+        return now - answeredAt >= configuration.userAgent.timers.t1
     }
 
     /// Takes what `.credentialsNeeded` asked for; nil gives up.
@@ -64,6 +80,7 @@ extension EngineCore {
         }
         for space in entry.open { entry.answers[space, default: 0] += 1 }
         entry.open = []
+        entry.answeredAt = now
         challenged[id] = entry
         let headers = credentials(
             for: Set(entry.answers.keys), account: entry.account, method: request.method, uri: request.uri,

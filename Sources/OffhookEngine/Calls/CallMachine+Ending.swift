@@ -5,6 +5,9 @@ internal import OffhookSIP
 extension CallMachine {
     func handleEnd(_ end: SessionEnd, core: inout EngineCore) {
         if snapshot.phase == .failed { return }
+        if end.cause == .refused, let status = end.response?.status, invitesSecured(after: status, core: &core) {
+            return
+        }
         let ending =
             intendedEnding
             ?? CallEnding(

@@ -66,6 +66,24 @@ extension CallMachine {
         }
     }
 
+    /// Whether the call goes on with a second INVITE: a far end that demands encryption refuses plain profiles, whatever keys
+    /// stand beside them.
+    func invitesSecured(after status: Int, core: inout EngineCore) -> Bool {
+        guard isOutgoing, snapshot.phase == .initiating, [415, 488, 606].contains(status), !isInvitedSecured,
+            !delaysOffer, account.capabilities.security == .bestEffort, let localAddress
+        else { return false }
+        isInvitedSecured = true
+        if let session { core.sessionOwners[session] = nil }
+        session = nil
+        forks = [:]
+        var capabilities = account.capabilities
+        capabilities.security = .sdes
+        negotiation = OfferAnswer(
+            capabilities: capabilities, sessionID: core.random.next(), address: localAddress)
+        invite(core: &core)
+        return true
+    }
+
     private func invite(core: inout EngineCore) {
         var offer: [UInt8]?
         if !delaysOffer {

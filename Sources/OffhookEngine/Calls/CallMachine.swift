@@ -78,6 +78,8 @@ final class CallMachine {
     /// The call whose far end asked for this one, and which REFER did.
     weak var transferor: CallMachine?
     var referral: ReferralID?
+    /// Whether the INVITE was sent once more with an offer of secure profiles alone.
+    var isInvitedSecured = false
     /// Whether this call took another's place and so was accepted by itself.
     var isTakeover = false
     /// Whether the way to the account's server is lost for now.

@@ -106,7 +106,11 @@ import Offhook
                         return true
                     } catch {
                         FileHandle.standardError.write(Data("\(user.configuration.address): \(error)\n".utf8))
-                        return false
+                        // It goes on trying by itself.
+                        for _ in 0..<60 where user.registration.state != .registered {
+                            try? await Task.sleep(for: .seconds(1))
+                        }
+                        return user.registration.state == .registered
                     }
                 }
             }

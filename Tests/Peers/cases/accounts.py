@@ -72,15 +72,15 @@ def check_relayed(lab, program):
             lab.check(int(sent["remote"].rsplit(":", 1)[1]) in rtpengine.PORTS, "%s goes to %s" % (kind, sent["remote"]))
 
 
-def softphone(kind, is_caller, transport, relays_media=False):
+def softphone(kind, is_caller, transport, has_video=False, relays_media=False):
     """A softphone registers too, and one calls the other through the proxy."""
     def body(lab):
         server = Kamailio(lab, relays_media=relays_media)
         user = {"baresip": "bob", "linphone": "alice"}[kind]
-        peer = calls.PEERS[kind](lab, video=relays_media, server="127.0.0.1:%d" % PORTS["udp"], domain=DOMAIN)
+        peer = calls.PEERS[kind](lab, video=has_video, server="127.0.0.1:%d" % PORTS["udp"], domain=DOMAIN)
         lab.need(wait_for(lambda: server.contacts(user), 15), kind + " is not registered")
         options = account(server, "carol", transport) + ["--srtp", "off"]
-        if relays_media:
+        if has_video:
             options += ["--video", "sendrecv"]
         if is_caller:
             program = Offhook.answering(lab, "--calls", "1", *options)
@@ -89,12 +89,12 @@ def softphone(kind, is_caller, transport, relays_media=False):
             program = Offhook.calling(lab, "sip:%s@%s" % (user, DOMAIN), *options)
         program.need_event("callDidEstablish", 20)
         lab.need(peer.wait_established(15), kind + " does not see the call up")
-        time.sleep(5 if relays_media else 3)
-        if relays_media:
+        time.sleep(5 if has_video else 3)
+        if has_video:
             calls.check_pictures(lab, program, calls.wait_for_picture(lab, peer))
         peer.hang_up()
         transports = ("tls",) if transport == "tls" else ("udp", "tcp")
-        calls.check_summary(lab, program.finish(20), peer, has_video=relays_media, transports=transports)
+        calls.check_summary(lab, program.finish(20), peer, has_video=has_video, transports=transports)
         calls.check_sound(lab, peer, program)
         if relays_media:
             check_relayed(lab, program)
@@ -103,9 +103,9 @@ def softphone(kind, is_caller, transport, relays_media=False):
 
 for kind in calls.PEERS:
     for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
-        for transport in ("udp", "tls"):
-            add("accounts-%s-by-%s" % (name, transport), softphone(kind, is_caller, transport))
-        add("accounts-%s-through-rtpengine" % name, softphone(kind, is_caller, "udp", relays_media=True))
+        for transport in ("udp", "tcp", "tls"):
+            add("accounts-%s-by-%s" % (name, transport), softphone(kind, is_caller, transport, has_video=transport == "tcp"))
+        add("accounts-%s-through-rtpengine" % name, softphone(kind, is_caller, "udp", has_video=True, relays_media=True))
 
 
 def wrong_password(lab):

@@ -88,6 +88,22 @@ def digits(kind, is_caller):
     return body
 
 
+def digits_by_info(lab):
+    """A phone that sends its keys by INFO."""
+    peer = calls.PEERS["linphone"](lab, sends_info=True)
+    program = calls.start(lab, peer, True, "--duration", "6", "--srtp", "off")
+    time.sleep(1)
+    peer.send_digits("25*")
+    program.wait_for("didReceiveDTMF", 5, count=3)
+    found = "".join(event["tone"] for event in program.named("didReceiveDTMF"))
+    lab.check(found == "25*", "offhook received the keys “%s”" % found)
+    lab.check("INFO sip:" in program.trace, "no INFO came")
+    calls.check_summary(lab, program.finish(20), peer)
+
+
+add("linphone-calls-offhook-dtmf-by-info", digits_by_info)
+
+
 for kind in calls.PEERS:
     for is_caller, name in [(False, "offhook-calls-" + kind), (True, kind + "-calls-offhook")]:
         if not (is_caller and calls.PEERS[kind].offers_video_by_itself):

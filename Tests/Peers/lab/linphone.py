@@ -10,7 +10,7 @@ from .process import Process
 CONFIGURATION = """\
 [sip]
 sip_port=5080
-sip_tcp_port=0
+sip_tcp_port=5080
 sip_tls_port=0
 auto_net_state_mon=0
 guess_hostname=0
@@ -18,8 +18,8 @@ contact="alice" <sip:alice@127.0.0.1:5080>
 use_ipv6=0
 media_encryption={encryption}
 media_encryption_mandatory={mandatory}
-use_info=0
-use_rfc2833=1
+use_info={info}
+use_rfc2833={events}
 delayed_timeout=4
 register_only_when_network_is_up=0
 ping_with_options=0
@@ -83,7 +83,7 @@ class Linphone(Process):
     sends_while_holding = True
 
     def __init__(self, lab, video=False, srtp=False, codec="opus", offers_video=None, accepts_video=None, late_offer=False,
-                 server=None, domain=None, dtls=False, ice=False):
+                 server=None, domain=None, dtls=False, ice=False, sends_info=False):
         folder = lab.path("linphone")
         for name in (".local/share/linphone", ".config/linphone", ".linphone-usr-crt"):
             os.makedirs(os.path.join(folder, name))
@@ -97,7 +97,8 @@ class Linphone(Process):
         with open(os.path.join(folder, "rc"), "w") as file:
             file.write(CONFIGURATION.format(
                 encryption="dtls" if dtls else "srtp" if srtp else "none", mandatory=number[srtp or dtls],
-                late=number[late_offer], firewall=3 if ice else 0,
+                late=number[late_offer], info=number[sends_info], events=number[not sends_info],
+                firewall=3 if ice else 0,
                 video=number[video], offers=number[offers_video], accepts=number[accepts_video]))
             if server:
                 file.write(ACCOUNT.format(server=server, domain=domain))

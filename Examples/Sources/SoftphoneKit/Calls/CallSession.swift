@@ -123,6 +123,7 @@ import Offhook
                     "sent": JSONValue(statistics.video.sent), "received": JSONValue(statistics.video.received),
                 ]),
             ]))
+        guard station.showsFigures(call) else { return }
         // Where nobody watches, a line every five seconds is enough.
         if station.terminal.isInteractive || number % 5 == 0 {
             station.terminal.show(Words.line(for: statistics, of: call))

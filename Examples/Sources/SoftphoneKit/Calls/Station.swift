@@ -41,6 +41,8 @@ import Offhook
 
     /// Asks a person whether video may be added: `disabled` denies it, nil lets the request run out.
     var askAboutVideo: (Call, MediaDirection) async -> VideoMode? = { _, _ in nil }
+    /// Whether a call's figures are what the live line shows.
+    var showsFigures: (Call) -> Bool = { _ in true }
     /// Called when a call is over.
     var onSessionEnd: () -> Void = {}
 

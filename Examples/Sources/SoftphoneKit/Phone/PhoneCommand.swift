@@ -44,6 +44,7 @@ import Offhook
     private init(_ station: Station) {
         self.station = station
         station.onIncomingCall = { [unowned self] call in take(call) }
+        station.showsFigures = { [unowned self] call in session?.call === call }
         station.askAboutVideo = { [unowned self] _, direction in
             station.terminal.say("The far end wants video (\(direction)). y: both ways, r: receive only, d: deny.")
             return await withCheckedContinuation { videoQuestion = $0 }
