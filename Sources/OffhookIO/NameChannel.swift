@@ -21,7 +21,7 @@ final class NameChannel {
 
         func finish(_ status: Int32, _ read: () -> ServerSearch.Answer) {
             channel.answer(
-                completion, status == ARES_SUCCESS ? read() : .failed(NameChannel.failure(status, about: lookUp)))
+                completion, status == cares_success ? read() : .failed(NameChannel.failure(status, about: lookUp)))
         }
     }
 
@@ -44,11 +44,11 @@ final class NameChannel {
             channel.watch(descriptor, readable: readable != 0, writable: writable != 0)
         }
         let mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB
-        guard Self.libraryStatus == ARES_SUCCESS, ares_init_options(&handle, &options, mask) == ARES_SUCCESS
+        guard Self.libraryStatus == cares_success, ares_init_options(&handle, &options, mask) == cares_success
         else { throw IOError(.configuration, reason: "The name system cannot be set up; check /etc/resolv.conf.") }
         guard !servers.isEmpty else { return }
         let list = servers.map { "\($0)" }.joined(separator: ",")
-        guard ares_set_servers_ports_csv(handle, list) == ARES_SUCCESS else {
+        guard ares_set_servers_ports_csv(handle, list) == cares_success else {
             ares_destroy(handle)
             handle = nil
             throw IOError(.configuration, reason: "The name servers \(list) cannot be used.")
@@ -168,15 +168,15 @@ final class NameChannel {
             case .naptr(let name), .srv(let name), .addresses(let name): name
             }
         switch status {
-        case ARES_ENOTFOUND, ARES_ENODATA: return .noAddress(of: name)
-        case ARES_EBADNAME: return IOError(.configuration, reason: "\(name) is not a host name; check its spelling.")
-        case ARES_ETIMEOUT, ARES_ECONNREFUSED:
+        case cares_not_found, cares_no_data: return .noAddress(of: name)
+        case cares_bad_name: return IOError(.configuration, reason: "\(name) is not a host name; check its spelling.")
+        case cares_timeout, cares_refused:
             return IOError(
                 .nameServerFailed,
                 reason:
                     "No name server answered when asked for \(name); check this machine's network and /etc/resolv.conf."
             )
-        case ARES_EDESTRUCTION, ARES_ECANCELLED: return closed
+        case cares_destruction, cares_cancelled: return closed
         default:
             return IOError(
                 .nameServerFailed,

@@ -6,7 +6,7 @@ internal import OffhookBasics
 enum NameRecords {
     static func naptr(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> [NAPTRRecord] {
         var list: UnsafeMutablePointer<ares_naptr_reply>?
-        guard ares_parse_naptr_reply(bytes, count, &list) == ARES_SUCCESS else { return [] }
+        guard ares_parse_naptr_reply(bytes, count, &list) == cares_success else { return [] }
         defer { ares_free_data(list) }
         var records: [NAPTRRecord] = []
         var next = list
@@ -23,7 +23,7 @@ enum NameRecords {
 
     static func srv(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> [SRVRecord] {
         var list: UnsafeMutablePointer<ares_srv_reply>?
-        guard ares_parse_srv_reply(bytes, count, &list) == ARES_SUCCESS else { return [] }
+        guard ares_parse_srv_reply(bytes, count, &list) == cares_success else { return [] }
         defer { ares_free_data(list) }
         var records: [SRVRecord] = []
         var next = list
