@@ -41,12 +41,22 @@ package struct EngineConfiguration: Sendable {
 package struct ICESettings: Hashable, Sendable {
     /// A TURN server whose name has been looked up.
     package struct Relay: Hashable, Sendable {
+        /// How the server is reached (RFC 8656 §3.1); between the server and the far end it is UDP in every case.
+        package enum Transport: Hashable, Sendable {
+            case udp
+            case tcp
+            /// TLS over TCP, with the name that the server's certificate must bear.
+            case tls(name: String)
+        }
+
         package var endpoint: Endpoint
+        package var transport = Transport.udp
         package var username: String
         package var password: String
 
-        package init(endpoint: Endpoint, username: String, password: String) {
+        package init(endpoint: Endpoint, transport: Transport = .udp, username: String, password: String) {
             self.endpoint = endpoint
+            self.transport = transport
             self.username = username
             self.password = password
         }

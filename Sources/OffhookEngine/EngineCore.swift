@@ -20,6 +20,8 @@ struct EngineCore {
     var actions: [UserAgentAction] = []
     /// Which call owns a media socket.
     private(set) var owners: [MediaSocketID: CallHandle] = [:]
+    /// Which call has a connection to a TURN server.
+    private var relayOwners: [RelayConnectionID: CallHandle] = [:]
     /// Which call owns a SIP session.
     var sessionOwners: [SessionID: CallHandle] = [:]
     /// Which account, or nobody, a request outside sessions belongs to.
@@ -90,6 +92,21 @@ struct EngineCore {
     mutating func claim(_ ports: MediaPorts, for call: CallHandle) {
         owners[ports.rtp] = call
         owners[ports.rtcp] = call
+    }
+
+    /// Has a connection made to a TURN server.
+    mutating func connect(to relay: ICESettings.Relay, for call: CallHandle) -> RelayConnectionID {
+        let id = RelayConnectionID(number: nextNumber())
+        relayOwners[id] = call
+        output(.connectRelay(id, relay))
+        return id
+    }
+
+    func owner(of relay: RelayConnectionID) -> CallHandle? { relayOwners[relay] }
+
+    mutating func close(_ relay: RelayConnectionID) {
+        guard relayOwners.removeValue(forKey: relay) != nil else { return }
+        output(.closeRelay(relay))
     }
 
     /// A call is done with its sockets. They are closed, not used again: late packets of its far end must reach no other.

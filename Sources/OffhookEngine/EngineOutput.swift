@@ -14,6 +14,12 @@ package enum EngineOutput {
     case sendMedia(PacketBuffer, from: MediaSocketID, to: Endpoint)
     /// The call that owned these sockets is over.
     case closePorts(MediaPorts)
+    /// Connect to a TURN server by TCP or TLS; `CallEngine.relayConnected` or `relayClosed` tells what came of it.
+    case connectRelay(RelayConnectionID, ICESettings.Relay)
+    /// Send these bytes along a connection to a TURN server.
+    case sendRelay(RelayConnectionID, [UInt8])
+    /// Close a connection to a TURN server once everything has gone out.
+    case closeRelay(RelayConnectionID)
 
     /// Somebody calls: make the call known, under this handle.
     case incomingCall(CallHandle, AccountHandle, CallSnapshot)
@@ -38,6 +44,8 @@ package enum EngineOutput {
     case targetVideo(CallHandle, ChannelHandle, VideoTarget)
     /// So much of the call's sound does not arrive, in per cent: what its encoder should prepare for.
     case expectAudioLoss(CallHandle, Int)
+    /// What the call's sound may take at most, in bits a second; nil: whatever it likes.
+    case limitAudio(CallHandle, Int?)
     /// The call's figures before it goes.
     case finalStatistics(CallHandle, CallFigures)
     /// News of an account's registration.

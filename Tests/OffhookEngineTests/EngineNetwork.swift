@@ -44,7 +44,13 @@ final class EngineNetwork {
     var losing: Int?
     /// Every so many media packets one is lost; 0 loses none.
     var mediaLossPeriod = 0
-    private var mediaCount = 0
+    /// The media datagram to lose, by number from 1.
+    var losingMedia: Int?
+    private(set) var mediaCount = 0
+    /// What each side has sent of SIP.
+    private(set) var messages: [[String]] = [[], []]
+    /// Connections to TURN servers that were asked for and not given up; nothing answers them here.
+    private(set) var openRelays: [Set<RelayConnectionID>] = [[], []]
     private var datagrams: [Datagram] = []
     private var sockets: [[MediaSocketID: UInt16]] = [[:], [:]]
     private var lastPort: UInt16 = 10000
@@ -111,6 +117,7 @@ final class EngineNetwork {
         switch output {
         case .sendSignaling(let bytes, _):
             signalingCount += 1
+            messages[side.rawValue].append(String(decoding: bytes, as: UTF8.self))
             if signalingCount != losing { send(.signaling(bytes), to: side.other) }
         case .resolve(_, let question):
             let target = TransportTarget(transport: .udp, remote: side.other.endpoint)
@@ -118,7 +125,7 @@ final class EngineNetwork {
                 question, routes: [TransportRoute(target: target, local: side.endpoint)], at: now)
         case .sendMedia(let packet, let socket, let destination):
             mediaCount += 1
-            if mediaLossPeriod > 0, mediaCount % mediaLossPeriod == 0 {
+            if mediaLossPeriod > 0 && mediaCount % mediaLossPeriod == 0 || mediaCount == losingMedia {
                 engines[side.rawValue].giveBack(packet)
             } else {
                 let from = sockets[side.rawValue][socket] ?? 0
@@ -128,6 +135,8 @@ final class EngineNetwork {
             sockets[side.rawValue][ports.rtp] = nil
             sockets[side.rawValue][ports.rtcp] = nil
             openPorts[side.rawValue] -= 1
+        case .connectRelay(let relay, _): openRelays[side.rawValue].insert(relay)
+        case .closeRelay(let relay): openRelays[side.rawValue].remove(relay)
         case .incomingCall(let call, _, let snapshot):
             incoming.append(call)
             snapshots[call] = snapshot
@@ -146,7 +155,7 @@ final class EngineNetwork {
         case .encodeKeyFrame(let call, _):
             keyFramesWanted[call, default: 0] += 1
         case .playAudio, .targetVideo, .expectAudioLoss, .finalStatistics, .requestEvent, .log, .sendKeepAlive,
-            .registration, .credentialsNeeded, .outgoingCall, .joined:
+            .registration, .credentialsNeeded, .outgoingCall, .joined, .limitAudio, .sendRelay:
             break
         }
     }

@@ -53,6 +53,18 @@ import Testing
         #expect(throws: STUNParseError.self) { try STUNMessage(bytes) }
     }
 
+    /// Seen by pion/stun (MIT) from browsers.
+    @Test(arguments: [
+        "000100082112a442ffa8b247b8329ce4fb06821380280004aa037e19",
+        "000100082112a442fc27ecb99f08beccdc4dcae180280004ae213173",
+    ]) func `reads what browsers sent`(text: String) throws {
+        let message = try STUNMessage(bytes(hexadecimal: text))
+
+        #expect(message.messageClass == .request)
+        #expect(message.method == .binding)
+        #expect(message.contains(STUNAttributeType.fingerprint))
+    }
+
     @Test func `reads what FreeSWITCH and a STUN server sent`() throws {
         let request = try STUNMessage(try fixture("aioice/binding_request_ice_controlled.bin"))
         let response = try STUNMessage(try fixture("aioice/binding_response.bin"))

@@ -84,6 +84,8 @@ final class CongestedCall {
     struct Options {
         var hasTransportFeedback = true
         var hasRetransmission = true
+        /// The receiver judges by the time of sending in packets, and tells by REMB.
+        var hasRateEstimates = false
         var maximum = 1_500_000
         var start = 800_000
     }
@@ -133,6 +135,11 @@ final class CongestedCall {
         for session in [sender, receiver] {
             session.setSendPayloads(formats)
             session.setReceivePayloads(formats)
+            if options.hasRateEstimates {
+                session.setHeaderExtensions(
+                    HeaderExtensionIdentifiers(absoluteSendTime: 2), mediaIdentification: nil)
+                session.setRateEstimates(areSent: true)
+            }
             if options.hasTransportFeedback {
                 session.setHeaderExtensions(
                     HeaderExtensionIdentifiers(absoluteSendTime: 2, transportSequenceNumber: 3),
@@ -222,7 +229,7 @@ final class CongestedCall {
             case .transportFeedback(let feedback):
                 controller.handle(feedback, roundTrip: sender.roundTrip, at: now)
             case .lossReported(let lost, let total):
-                controller.handle(lost: lost, of: total, roundTrip: sender.roundTrip, at: now)
+                controller.handle(lost: lost, of: total, roundTrip: sender.latestRoundTrip, at: now)
             case .bitrateLimit(let limit): controller.setRemoteLimit(limit, at: now)
             case .keyFrameRequested: encoder.needsKeyFrame = true
             default: break

@@ -43,7 +43,7 @@ import Testing
             call.seconds[10..<40].count { $0.longestQueue > .milliseconds(150) } <= 3, "seed \(seed)\n\(call.story)")
     }
 
-    @Test(arguments: [7, 8] as [UInt64])
+    @Test(arguments: [7, 8, 17, 18] as [UInt64])
     func `the rate follows a link that narrows and widens`(seed: UInt64) {
         let call = CongestedCall(seed: seed)
         call.run(seconds: 15)
@@ -53,7 +53,8 @@ import Testing
         call.forward.rate = nil
         call.run(seconds: 10)
 
-        #expect(call.longQueueing < .seconds(1), "seed \(seed)\n\(call.story)")
+        #expect(call.frozen(15..<45).count == 0, "seed \(seed)\n\(call.story)")
+        #expect(call.longQueueing < .milliseconds(100), "seed \(seed)\n\(call.story)")
         #expect(call.carried(18..<35) > 510_000, "seed \(seed)\n\(call.story)")
         #expect(call.seconds[35..<41].contains { $0.target > 1_400_000 }, "seed \(seed)\n\(call.story)")
     }
@@ -93,6 +94,41 @@ import Testing
         #expect(call.frames(15..<30) > 28, "\(call.story)")
     }
 
+    @Test(arguments: [21, 22, 23] as [UInt64])
+    func `a peer that only reports is sent what a narrow link carries`(seed: UInt64) {
+        var options = CongestedCall.Options()
+        options.hasTransportFeedback = false
+        let call = CongestedCall(seed: seed, options: options) { $0.rate = 600_000 }
+        call.run(seconds: 45)
+
+        #expect(call.frames(15..<45) > 25, "seed \(seed)\n\(call.story)")
+        #expect(call.frozen(15..<45).seconds < 2, "seed \(seed)\n\(call.story)")
+        #expect(call.carried(15..<45) > 350_000, "seed \(seed)\n\(call.story)")
+    }
+
+    @Test(arguments: [24, 25] as [UInt64])
+    func `a receiver tells one that knows nothing else what a narrow link carries`(seed: UInt64) {
+        var options = CongestedCall.Options()
+        options.hasTransportFeedback = false
+        options.hasRateEstimates = true
+        let call = CongestedCall(seed: seed, options: options) { $0.rate = 600_000 }
+        call.run(seconds: 45)
+
+        #expect(call.frames(15..<45) > 27, "seed \(seed)\n\(call.story)")
+        #expect(call.frozen(15..<45).seconds < 1, "seed \(seed)\n\(call.story)")
+        #expect(call.carried(15..<45) > 400_000, "seed \(seed)\n\(call.story)")
+    }
+
+    @Test func `a receiver does not slow down a sender on a wide link that loses`() {
+        var options = CongestedCall.Options()
+        options.hasTransportFeedback = false
+        options.hasRateEstimates = true
+        let call = CongestedCall(seed: 26, options: options) { $0.loss = 0.05 }
+        call.run(seconds: 30)
+
+        #expect(call.encoder.target.bitsPerSecond > 1_300_000, "\(call.story)")
+    }
+
     @Test func `a limit of the far end holds until it tells another`() {
         let call = CongestedCall(seed: 12)
         call.run(seconds: 5)
@@ -128,6 +164,21 @@ import Testing
             if ladder.update(bitsPerSecond: rate, at: .zero + .milliseconds(100 * Int64(index))) { changes += 1 }
         }
         #expect(changes <= 1)
+    }
+}
+
+@Suite struct `What sound may take` {
+    @Test func `shrinks at once where little is left, and grows back after five seconds with room to spare`() {
+        var share = AudioShare()
+        var limits: [Int?] = []
+        for (rate, seconds) in [
+            (500_000, 0), (70_000, 1), (90_000, 2), (120_000, 3), (120_000, 7), (120_000, 9), (300_000, 10),
+            (300_000, 16),
+        ] as [(Int, Int64)] {
+            _ = share.update(videoRate: rate, at: .zero + .seconds(seconds))
+            limits.append(share.limit)
+        }
+        #expect(limits == [nil, 16_000, 16_000, 16_000, 16_000, 24_000, 24_000, nil])
     }
 }
 

@@ -16,6 +16,7 @@ import Testing
         var stream = StreamStatistics()
         stream.codec = "vp8"
         stream.bitrate = 500_000
+        stream.packets = 10
         let media = JSONValue.object(["sent": JSONValue(stream), "received": JSONValue(StreamStatistics())])
         return JSONValue.object([
             "time": .number(time), "call": .text(call), "state": "established", "quality": "good", "audio": media,
@@ -35,6 +36,46 @@ import Testing
         #expect(html.contains("Video bitrate"))
         #expect(html.components(separatedBy: "<polyline").count > 3)
         #expect(!html.contains("http"), "the page is whole in itself")
+    }
+
+    /// Seconds of a call whose picture shrinks, stands still and gets worse.
+    @Test func `what happened stands on a time line`() throws {
+        func line(_ time: Double, height: Int, frozen: Duration, concealed: UInt64, quality: QualityLevel) -> String {
+            var picture = StreamStatistics()
+            picture.codec = "vp8"
+            picture.packets = 10
+            picture.size = VideoSize(width: height * 16 / 9, height: height)
+            picture.frozenDuration = frozen
+            picture.quality = quality
+            var sound = StreamStatistics()
+            sound.codec = "opus"
+            sound.packets = 10
+            sound.samples = UInt64(time * 48_000)
+            sound.concealedSamples = concealed
+            func media(_ stream: StreamStatistics) -> JSONValue {
+                .object(["sent": JSONValue(StreamStatistics()), "received": JSONValue(stream)])
+            }
+            return JSONValue.object([
+                "time": .number(time), "call": "call-1", "state": "established", "quality": "good",
+                "audio": media(sound),
+                "video": media(picture),
+            ]).line
+        }
+        let path = try file(
+            [
+                line(1, height: 360, frozen: .zero, concealed: 0, quality: .good),
+                line(2, height: 360, frozen: .milliseconds(400), concealed: 4_800, quality: .good),
+                line(3, height: 180, frozen: .milliseconds(400), concealed: 4_800, quality: .poor),
+            ].joined(separator: "\n"))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let timeline = Timeline(try StatisticsSample.read(path: path))
+
+        #expect(
+            timeline.events.map(\.text) == [
+                "established", "the picture stands still: 0.4 s", "video received: 320x180", "video received is poor",
+            ])
+        #expect(timeline.freezes == [1.6...2])
+        #expect(timeline.concealed == [2: 10, 3: 0])
     }
 
     @Test func `a last line that was cut off is left out`() throws {
@@ -58,7 +99,7 @@ import Testing
         #expect(runs.map { $0.map(\.value) } == [[1], [2, 3]])
     }
 
-    @Test(arguments: [(0.0, 1.0), (0.3, 0.5), (1, 1), (3, 5), (730, 1000), (2000, 2000)])
+    @Test(arguments: [(0.0, 1.0), (0.3, 0.4), (1, 1), (3, 4), (730, 800), (801, 1000), (2000, 2000)])
     func `axes end at round numbers`(value: Double, ceiling: Double) {
         #expect(abs(Plot.ceiling(above: value) - ceiling) < 1e-9)
     }

@@ -92,7 +92,8 @@ public struct ConnectivityConfiguration: Sendable {
 
     /// A TURN server and how to log in there.
     public struct RelayServer: Hashable, Sendable {
-        /// As in `turn:relay.example.org:3478?transport=tcp`.
+        /// As in `turn:relay.example.org:3478`, `turn:relay.example.org?transport=tcp` or `turns:relay.example.org`
+        /// (RFC 7065).
         public var uri: String
         /// The name to log in with.
         public var username: String

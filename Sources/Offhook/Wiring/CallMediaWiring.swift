@@ -41,6 +41,9 @@ final class CallMediaWiring {
     private var videoTarget: VideoTarget?
     private var audioEncoder: (pipeline: AudioEncoderPipeline, configuration: AudioEncoderConfiguration)?
     private var expectedAudioLoss: Int?
+    /// What Opus may take by agreement, and what is left for it at the moment.
+    private var agreedAudioRate = 0
+    private var audioLimit: Int?
     var rates = MediaRates()
 
     init(call: Call.ID, media: MediaServices, limits: VideoLimits, handlers: Handlers) {
@@ -72,6 +75,8 @@ final class CallMediaWiring {
             return
         }
         if let expectedAudioLoss { configuration.opus.expectedLossPercent = expectedAudioLoss }
+        agreedAudioRate = configuration.opus.bitrate
+        if let audioLimit { configuration.opus.bitrate = min(configuration.opus.bitrate, audioLimit) }
         let handler = handlers.encodedAudio
         let payloadType = format.payloadType
         // Fails only where memory is out; the call then goes on without our sound.
@@ -138,6 +143,16 @@ final class CallMediaWiring {
         guard let (pipeline, current) = audioEncoder else { return }
         var configuration = current
         configuration.opus.expectedLossPercent = percent
+        audioEncoder = (pipeline, configuration)
+        pipeline.setConfiguration(configuration)
+    }
+
+    /// Sets what our sound may take at most; nil: what was agreed.
+    func setAudioLimit(_ limit: Int?) {
+        audioLimit = limit
+        guard let (pipeline, current) = audioEncoder else { return }
+        var configuration = current
+        configuration.opus.bitrate = min(agreedAudioRate, limit ?? .max)
         audioEncoder = (pipeline, configuration)
         pipeline.setConfiguration(configuration)
     }

@@ -3,6 +3,7 @@ internal import OffhookCrypto
 internal import OffhookEngine
 internal import OffhookIO
 internal import OffhookMedia
+internal import OffhookRTP
 internal import OffhookSDP
 internal import OffhookSIP
 
@@ -42,6 +43,9 @@ extension EngineHost {
         else { return }
         account.ice = ice
         account.capabilities.canBundle = true
+        // First on both lines, so that it has one number in the whole bundle (RFC 9143 §15).
+        account.capabilities.audioExtensions.insert(HeaderExtensionIdentifiers.mediaIdentificationURI, at: 0)
+        account.capabilities.videoExtensions.insert(HeaderExtensionIdentifiers.mediaIdentificationURI, at: 0)
         step { $0.setAccount(account) }
     }
 

@@ -21,6 +21,12 @@ extension EngineHost {
             sendMedia(packet, from: socket, to: destination)
         case .closePorts(let ports):
             closePorts(ports)
+        case .connectRelay(let relay, let server):
+            relaySockets?.connect(relay, to: server)
+        case .sendRelay(let relay, let bytes):
+            relaySockets?.send(bytes, along: relay)
+        case .closeRelay(let relay):
+            relaySockets?.close(relay)
         case .incomingCall(let handle, let account, let snapshot):
             receiveCall(handle, account, snapshot)
         case .outgoingCall(let handle, let account, let snapshot):
@@ -45,6 +51,8 @@ extension EngineHost {
             calls[handle]?.media.setVideoTarget(target)
         case .expectAudioLoss(let handle, let percent):
             calls[handle]?.media.setExpectedAudioLoss(percent)
+        case .limitAudio(let handle, let limit):
+            calls[handle]?.media.setAudioLimit(limit)
         case .finalStatistics(let handle, let figures):
             guard let call = calls[handle] else { return }
             front.keep(CallStatistics(figures, call.media, at: loop.now), of: Call.ID(value: handle.number))

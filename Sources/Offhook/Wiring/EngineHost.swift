@@ -37,6 +37,7 @@ actor EngineHost {
     var calls: [CallHandle: HostedCall] = [:]
     var waiting: [CommandToken: CheckedContinuation<CallFailure?, Never>] = [:]
     var signaling: SignalingSockets?
+    var relaySockets: RelaySockets?
     var resolver: NameResolver?
     /// Names of servers that accounts have, and addresses they were found to have.
     var serverHosts: Set<SIPHost> = []
@@ -234,8 +235,9 @@ actor EngineHost {
                 }
             },
             accepts: { [unowned self] remote in assumeIsolated { $0.isAllowed(remote) } })
+        let security = SignalingSecurity(configuration.tls)
         let sockets = SignalingSockets(
-            loop: loop, bindAddress: address, security: SignalingSecurity(configuration.tls), handlers: handlers)
+            loop: loop, bindAddress: address, security: security, handlers: handlers)
         do throws(IOError) {
             try sockets.open(configuration.transports.union(accountTransports), port: configuration.port)
         } catch {
@@ -248,6 +250,7 @@ actor EngineHost {
             [unowned self] packet, socket, source in
             assumeIsolated { $0.receive(packet, on: socket, from: source) }
         }
+        relaySockets = makeRelaySockets(address, security)
     }
 
     func close() {
@@ -258,6 +261,7 @@ actor EngineHost {
         interfaceMonitor?.close()
         signaling?.close()
         mediaSockets?.closeAll()
+        relaySockets?.closeAll()
         resolver?.close()
         for call in calls.values { call.media.end() }
         calls = [:]

@@ -100,6 +100,7 @@ extension CallMachine {
 
     func handleOfferRefused(_ response: SIPResponse, core: inout EngineCore) {
         negotiation?.rollback()
+        media.connectivity?.abandonRestart(core: &core)
         // Refused or not, the far end answers.
         if response.status != 408, response.status != 503 { recoverSignaling(core: &core) }
         let isVideo =

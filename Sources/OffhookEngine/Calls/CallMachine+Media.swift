@@ -34,6 +34,8 @@ extension CallMachine {
         switch news {
         case .gathered:
             if afterGathering != nil { gathered(core: &core) }
+            tellCandidates(core: &core)
+        case .candidateFound: tellCandidates(core: &core)
         case .connected:
             if hadConnectivity { tell(.mediaFlowChanged(isVideo: false, flows: true), core: &core) }
             hadConnectivity = true

@@ -154,6 +154,7 @@ extension CallMachine {
     func handleAccepted(_ response: SIPResponse, fork: String, core: inout EngineCore) {
         answeredAt = core.now
         noAnswerAt = nil
+        noteInfoPackages(response.headers)
         adoptIdentity(response.headers, core: &core)
         guard let answered = forks[fork] else { return }
         negotiation = answered

@@ -44,6 +44,7 @@ extension CallMachine {
         case .authenticationRequired, .remoteTargetChanged:
             break
         case .info(let request):
+            if request.headers.infoPackage == Self.tricklePackage { return takeCandidates(request, core: &core) }
             if let key = DigitQueue.key(in: request) { tell(.digit(key), core: &core) }
         case .infoFinished(let request, let status):
             handleInfoFinished(request, status: status, core: &core)
@@ -109,6 +110,7 @@ extension CallMachine {
         tell(.channelsUpdated, core: &core)
         if let other = snapshot.callToJoin { core.output(.joined(handle, other)) }
         if snapshot.isRemotelyHeld { tell(.heldRemotely, core: &core) }
+        tellCandidates(core: &core)
         if let token = setupToken {
             setupToken = nil
             core.output(.finished(token, nil))
@@ -139,7 +141,7 @@ extension CallMachine {
     }
 
     private func handleInfoFinished(_ request: RequestID, status: Int, core: inout EngineCore) {
-        guard request == digits.request else { return }
+        guard !takeCandidatesTold(request, status: status, core: &core), request == digits.request else { return }
         guard (200..<300).contains(status) else {
             let reason = "The far end takes neither telephone events nor INFO for digits (\(status))."
             return digitsDone(CallFailure(.notSupported, reason, sipStatus: status), core: &core)

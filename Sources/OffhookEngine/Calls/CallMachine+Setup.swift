@@ -52,7 +52,9 @@ extension CallMachine {
     private func wait(for next: AfterGathering, core: inout EngineCore) {
         afterGathering = next
         gatherUntil = core.now + core.configuration.gatheringLimit
-        if media.connectivity?.isGathered != false { gathered(core: &core) }
+        if media.connectivity?.isGathered != false || next == .accept && canAnswerBeforeCandidates {
+            gathered(core: &core)
+        }
     }
 
     func gathered(core: inout EngineCore) {
@@ -89,6 +91,7 @@ extension CallMachine {
         if !delaysOffer {
             guard let wishes = wishes(mode: snapshot.videoMode, core: &core) else { return failForPorts(core: &core) }
             offer = negotiation?.makeOffer(wishes).write()
+            noteDescriptionSent()
         }
         let binding = core.registrations[account.handle]?.binding
         var headers = requestHeaders
@@ -133,6 +136,7 @@ extension CallMachine {
         let isLateOffer = negotiation?.remoteOffer == nil
         let description = isLateOffer ? negotiation?.makeOffer(wishes) : negotiation?.makeAnswer(wishes)
         guard let description else { return }
+        noteDescriptionSent()
         core.userAgent.accept(session, description: description.write(), at: core.now, actions: &core.actions)
         answeredAt = core.now
         if !isLateOffer {

@@ -92,6 +92,7 @@ final class CallMachine {
     var answeredAt: Instant?
     var lingerUntil: Instant?
     var noAnswerAt: Instant?
+    var trickle = TrickleExchange()
     var afterGathering: AfterGathering?
     var gatherUntil: Instant?
     var hadConnectivity = false
@@ -135,6 +136,7 @@ final class CallMachine {
         snapshot.replacedCall = invite.replaces.flatMap { core.sessionOwners[$0] }
         snapshot.callToJoin = invite.joins.flatMap { core.sessionOwners[$0] }
         core.userAgent.setContact(core.registrations[account.handle]?.binding?.callContact, of: session)
+        noteInfoPackages(invite.request.headers)
         guard takeInitialOffer(invite, core: &core) else { return nil }
         // Candidates are gathered while it rings.
         if account.ice != nil {

@@ -8,6 +8,7 @@ final class CallConnectivity {
     /// What ICE has to tell the call.
     enum News {
         case gathered
+        case candidateFound
         /// Every transport has a way that works.
         case connected
         /// No way works, or the far end consents no more (RFC 7675).
@@ -15,22 +16,25 @@ final class CallConnectivity {
     }
 
     private var agent: ICEAgent
+    private let call: CallHandle
     private var streams: [MediaSocketID: ICEStreamID] = [:]
+    private var relays: RelayConnections
     private var connected: Set<ICEStreamID> = []
     /// Transports on which the far end does no ICE.
     private var refused: Set<MediaSocketID> = []
     private var actions: [ICEAction] = []
     private var news: [News] = []
+    private var relayedMedia: [(packet: PacketBuffer, socket: MediaSocketID, source: Endpoint)] = []
     private let isLite: Bool
     /// Whether the far end does ICE with us; until then, and where it does not, packets go to the signalled addresses.
     private(set) var isAgreed = false
 
-    init(settings: ICESettings, isOfferer: Bool, seed: UInt64) {
+    init(call: CallHandle, settings: ICESettings, isOfferer: Bool, seed: UInt64) {
+        self.call = call
         var configuration = ICEConfiguration()
         configuration.stunServers = settings.stunServers
-        configuration.turnServers = settings.relayServers.map { relay in
-            TURNServer(endpoint: relay.endpoint, username: relay.username, password: relay.password)
-        }
+        configuration.turnServers = settings.relayServers.filter { $0.transport == .udp }.map(TURNServer.init)
+        relays = RelayConnections(servers: settings.isLite ? [] : settings.relayServers.filter { $0.transport != .udp })
         configuration.relayOnly = settings.isRelayOnly
         configuration.isLite = settings.isLite
         configuration.pacing = .milliseconds(20)
@@ -58,19 +62,26 @@ final class CallConnectivity {
         agent.addLocalHost(
             Endpoint(address, ports.rtcpPort), socket: SocketID(ports.rtcp.number),
             component: ICEComponentID(stream, ICEComponentID.rtcp), at: core.now, actions: &actions)
+        relays.connect(
+            ICEComponentID(stream), socket: ports.rtp, version4: address.isVersion4, call: call, core: &core)
+        relays.connect(
+            ICEComponentID(stream, ICEComponentID.rtcp), socket: ports.rtcp, version4: address.isVersion4, call: call,
+            core: &core)
         agent.gather(at: core.now, actions: &actions)
         take(core: &core)
     }
 
-    var isGathered: Bool { agent.isGatheringComplete }
+    var isGathered: Bool { agent.isGatheringComplete && !relays.areConnecting }
 
     /// What our description says of a transport.
     func description(of ports: MediaPorts) -> ICEDescription? {
         guard let stream = streams[ports.rtp], let credentials = agent.localCredentials(of: stream) else { return nil }
         return ICEDescription(
-            userFragment: credentials.userFragment, password: credentials.password, isLite: isLite,
+            userFragment: credentials.userFragment, password: credentials.password,
+            // RFC 8445 §10, RFC 8840 §4.1.
+            options: isLite ? ["ice2"] : ["ice2", "trickle"], isLite: isLite,
             candidates: agent.localCandidates(of: stream).map(ICECandidateAttribute.init),
-            isComplete: agent.isGatheringComplete)
+            isComplete: isGathered)
     }
 
     /// Takes what the far end's description says of a transport; nil where it does no ICE there.
@@ -80,10 +91,15 @@ final class CallConnectivity {
             agent.removeStream(stream, at: core.now, actions: &actions)
             streams[ports.rtp] = nil
             refused.insert(ports.rtp)
-            return take(core: &core)
+            take(core: &core)
+            return relays.close(core: &core) { $0.stream == stream }
         }
         isAgreed = true
-        if isMultiplexed { agent.multiplex(stream, at: core.now, actions: &actions) }
+        if isMultiplexed {
+            agent.multiplex(stream, at: core.now, actions: &actions)
+            take(core: &core)
+            relays.close(core: &core) { $0.stream == stream && $0.component != ICEComponentID.rtp }
+        }
         let candidates = remote.candidates.compactMap(ICECandidate.init)
         agent.setRemote(
             ICERemoteDescription(
@@ -94,9 +110,28 @@ final class CallConnectivity {
         take(core: &core)
     }
 
+    /// Takes candidates that came after the description; those of before a restart are passed over (RFC 8840 §4.4).
+    func add(_ candidates: TrickleFragment.Stream, to ports: MediaPorts, core: inout EngineCore) {
+        guard let stream = streams[ports.rtp],
+            agent.remoteCredentials(of: stream)
+                == ICECredentials(userFragment: candidates.userFragment, password: candidates.password)
+        else { return }
+        for candidate in candidates.candidates.lazy.compactMap(ICECandidate.init) {
+            agent.addRemoteCandidate(candidate, for: stream, at: core.now, actions: &actions)
+        }
+        if candidates.isComplete { agent.endRemoteCandidates(for: stream, at: core.now, actions: &actions) }
+        take(core: &core)
+    }
+
     func restart(core: inout EngineCore) {
         for stream in Set(streams.values) { agent.restart(stream, at: core.now, actions: &actions) }
         connected = []
+        take(core: &core)
+    }
+
+    /// The far end refused an offer of ours: a restart that was in it did not happen.
+    func abandonRestart(core: inout EngineCore) {
+        for stream in Set(streams.values) { agent.abandonRestart(stream, at: core.now, actions: &actions) }
         take(core: &core)
     }
 
@@ -106,6 +141,38 @@ final class CallConnectivity {
         agent.removeStream(stream, at: core.now, actions: &actions)
         connected.remove(stream)
         take(core: &core)
+        relays.close(core: &core) { $0.stream == stream }
+    }
+
+    // MARK: Connections to TURN servers
+
+    func relayConnected(_ id: RelayConnectionID, local: Endpoint, core: inout EngineCore) {
+        guard let connection = relays.opened(id) else { return }
+        agent.addTURNStream(
+            TURNServer(connection.server), localEndpoint: local, socket: SocketID(id.number),
+            component: connection.component, at: core.now, actions: &actions)
+        take(core: &core)
+    }
+
+    func relayReceived(_ id: RelayConnectionID, _ bytes: [UInt8], core: inout EngineCore) {
+        bytes.withUnsafeBytes {
+            agent.receiveStream($0.bytes, on: SocketID(id.number), at: core.now, actions: &actions)
+        }
+        take(core: &core)
+    }
+
+    func relayClosed(_ id: RelayConnectionID, core: inout EngineCore) {
+        guard let wasOpen = relays.closed(id, core: &core) else { return }
+        if wasOpen { agent.networkChanged(lost: [SocketID(id.number)], at: core.now, actions: &actions) }
+        take(core: &core)
+        if isGathered { news.append(.gathered) }
+    }
+
+    /// Media that connections to TURN servers have brought, with the sockets that it would have come to without them.
+    func takeRelayedMedia() -> [(packet: PacketBuffer, socket: MediaSocketID, source: Endpoint)] {
+        guard !relayedMedia.isEmpty else { return [] }
+        defer { relayedMedia = [] }
+        return relayedMedia
     }
 
     // MARK: Packets
@@ -168,6 +235,8 @@ final class CallConnectivity {
     func close(core: inout EngineCore) {
         agent.close(at: core.now, actions: &actions)
         take(core: &core)
+        relays.close(core: &core) { _ in true }
+        for media in takeRelayedMedia() { core.pool.give(media.packet) }
     }
 
     func takeNews() -> [News] {
@@ -180,12 +249,17 @@ final class CallConnectivity {
         for action in actions {
             switch action {
             case .send(let bytes, let socket, let destination):
+                let relay = RelayConnectionID(number: socket.rawValue)
+                if relays.isOpen(relay) {
+                    core.output(.sendRelay(relay, bytes))
+                    continue
+                }
                 guard bytes.count <= PacketBuffer.capacity else { continue }
                 let packet = core.pool.take()
                 packet.assign(bytes)
                 core.output(.sendMedia(packet, from: MediaSocketID(number: socket.rawValue), to: destination))
             case .gatheringComplete:
-                news.append(.gathered)
+                if isGathered { news.append(.gathered) }
             case .connected(let stream):
                 connected.insert(stream)
                 if connected.isSuperset(of: streams.values) { news.append(.connected) }
@@ -193,7 +267,16 @@ final class CallConnectivity {
                 if streams.values.contains(stream) { news.append(.lost) }
             case .consentLost(let component):
                 if streams.values.contains(component.stream) { news.append(.lost) }
-            case .gathered, .selected, .disconnected, .roleChanged, .restarted, .relayedMedia:
+            case .relayedMedia(let bytes, let component):
+                guard let connection = relays.connection(of: component), bytes.count <= PacketBuffer.capacity else {
+                    continue
+                }
+                let packet = core.pool.take()
+                packet.assign(bytes)
+                relayedMedia.append((packet, connection.socket, connection.server.endpoint))
+            case .gathered:
+                if news.last != .candidateFound { news.append(.candidateFound) }
+            case .selected, .disconnected, .roleChanged, .restarted:
                 break
             }
         }

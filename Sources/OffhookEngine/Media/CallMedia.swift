@@ -17,6 +17,8 @@ final class CallMedia {
     /// Congestion control of the video that we send; made when we first send some.
     private var videoSending: SendController?
     private var audioLoss = AudioLoss()
+    private var audioShare = AudioShare()
+    private var bundleSources = BundleSources()
     private var lipSync = LipSync()
     private var nextLipSync: Instant?
     private var heldFrames: [(due: Instant, frame: ReceivedVideoFrame)] = []
@@ -29,7 +31,7 @@ final class CallMedia {
     init(call: CallHandle, account: EngineAccount, isOfferer: Bool, core: inout EngineCore) {
         self.call = call
         connectivity = account.ice.map {
-            CallConnectivity(settings: $0, isOfferer: isOfferer, seed: core.random.next())
+            CallConnectivity(call: call, settings: $0, isOfferer: isOfferer, seed: core.random.next())
         }
         suites = account.capabilities.cryptoSuites
         channel = ChannelHandle(number: core.nextNumber())
@@ -105,18 +107,26 @@ final class CallMedia {
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
         let users = lines.filter { $0.uses(socket) }
-        guard let first = users.first, connectivity?.receive(packet, on: socket, from: source, core: &core) != true
+        guard !users.isEmpty, connectivity?.receive(packet, on: socket, from: source, core: &core) != true
         else {
             core.pool.give(packet)
             sendWaiting(core: &core)
             return
         }
+        deliver(packet, to: users, on: socket, from: source, core: &core)
+    }
+
+    /// Gives a packet that is none of ICE's to the line that it is for.
+    private func deliver(
+        _ packet: PacketBuffer, to users: [MediaLine], on socket: MediaSocketID, from source: Endpoint,
+        core: inout EngineCore
+    ) {
+        guard let first = users.first else { return core.pool.give(packet) }
         let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
         let transport = owns ? first.ownTransport : first.transport
         switch transport.receive(packet, on: socket, from: source, at: core.now) {
         case .rtp(let packet):
-            let payloadType = packet.count > 1 ? packet[1] & 0x7F : 0
-            let line = users.first { $0.receives(payloadType: payloadType) } ?? first
+            let line = users.count > 1 ? line(of: packet, among: users) ?? first : first
             line.session.receiveRTP(packet, at: core.now, pool: &core.pool, actions: &actions)
             perform(line, core: &core)
         case .rtcp(let packet):
@@ -131,6 +141,36 @@ final class CallMedia {
             perform(first, core: &core)
         }
     }
+
+    private func line(of packet: PacketBuffer, among users: [MediaLine]) -> MediaLine? {
+        guard let header = try? RTPHeader(parsing: packet.bytes) else { return nil }
+        let kind = bundleSources.line(
+            of: header.ssrc, named: users.first { $0.isIdentified(by: header, in: packet) }?.kind,
+            fitting: users.filter { $0.receives(payloadType: header.payloadType) }.map(\.kind))
+        return users.first { $0.kind == kind }
+    }
+
+    // MARK: Connections to TURN servers
+
+    func relayConnected(_ relay: RelayConnectionID, local: Endpoint, core: inout EngineCore) {
+        connectivity?.relayConnected(relay, local: local, core: &core)
+    }
+
+    func relayReceived(_ relay: RelayConnectionID, _ bytes: [UInt8], core: inout EngineCore) {
+        guard let connectivity else { return }
+        connectivity.relayReceived(relay, bytes, core: &core)
+        sendWaiting(core: &core)
+        for media in connectivity.takeRelayedMedia() {
+            let users = lines.filter { $0.uses(media.socket) }
+            deliver(media.packet, to: users, on: media.socket, from: media.source, core: &core)
+        }
+    }
+
+    func relayClosed(_ relay: RelayConnectionID, core: inout EngineCore) {
+        connectivity?.relayClosed(relay, core: &core)
+    }
+
+    // MARK: What goes
 
     func sendAudio(
         _ payload: [UInt8], payloadType: UInt8, units: Int, captureTime: Instant?, core: inout EngineCore
@@ -314,13 +354,17 @@ final class CallMedia {
             send(packet, video.transport, isControl: false, core: &core)
         }
         video.session.repetition = videoSending.repetition(at: core.now)
-        if let target = videoSending.takeTarget() { core.output(.targetVideo(call, channel, target)) }
+        guard let target = videoSending.takeTarget() else { return }
+        core.output(.targetVideo(call, channel, target))
+        if audioShare.update(videoRate: target.bitsPerSecond, at: core.now) {
+            core.output(.limitAudio(call, audioShare.limit))
+        }
     }
 
     private func noteLoss(_ lost: Int, of total: Int, on line: MediaLine, core: inout EngineCore) {
         switch line.kind {
         case .video:
-            videoSending?.handle(lost: lost, of: total, roundTrip: line.session.roundTrip, at: core.now)
+            videoSending?.handle(lost: lost, of: total, roundTrip: line.session.latestRoundTrip, at: core.now)
         case .audio:
             if let percent = audioLoss.note(lost, of: total) { core.output(.expectAudioLoss(call, percent)) }
         }
@@ -355,7 +399,7 @@ final class CallMedia {
     }
 
     /// Sends what of the handshakes has waited for a way, now that there may be one.
-    private func sendWaiting(core: inout EngineCore) {
+    func sendWaiting(core: inout EngineCore) {
         for line in lines where line.transport === line.ownTransport && line.transport.hasWaiting {
             guard connectivity?.remote(of: line.transport.ports) != nil else { continue }
             for datagram in line.transport.takeWaiting() {

@@ -17,6 +17,8 @@ final class MediaLine {
     private let identity: DTLSIdentity?
     private(set) var negotiated: NegotiatedMedia?
     private var receivedPayloadTypes: Set<UInt8> = []
+    /// The header extension that names the line, and its name (RFC 9143 §15).
+    private var identification: (element: UInt8, name: [UInt8])?
 
     init(kind: StreamKind, ports: MediaPorts, canonicalName: String, suites: [SDESSuite], core: inout EngineCore) {
         self.kind = kind
@@ -81,8 +83,14 @@ final class MediaLine {
         receivedPayloadTypes = Set(received.map(\.payloadType))
         session.setReceivePayloads(received)
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
-        session.setHeaderExtensions(HeaderExtensionIdentifiers(media), mediaIdentification: media.mid)
+        let extensions = HeaderExtensionIdentifiers(media)
+        session.setHeaderExtensions(extensions, mediaIdentification: media.mid)
+        identification = extensions.mediaIdentification.flatMap { element in
+            media.mid.map { (element, Array($0.utf8)) }
+        }
         session.setTransportFeedback(isSent: media.feedback.contains(.transportWide))
+        session.setRateEstimates(
+            areSent: media.feedback.contains(.estimatedMaximumBitrate) && !media.feedback.contains(.transportWide))
         session.setReducedSizeReports(isUsed: media.hasReducedSizeRTCP)
         let bandwidth = media.bandwidth.payloadBitsPerSecond(packetsPerSecond: kind == .audio ? 50 : 200)
         session.setBandwidth(bandwidth ?? (kind == .audio ? 64_000 : 1_500_000))
@@ -113,6 +121,14 @@ final class MediaLine {
     /// Whether packets with this payload type are this line's, where several share a transport (RFC 9143 §9.2).
     func receives(payloadType: UInt8) -> Bool {
         receivedPayloadTypes.contains(payloadType)
+    }
+
+    /// Whether a packet says that it is this line's.
+    func isIdentified(by header: RTPHeader, in packet: PacketBuffer) -> Bool {
+        guard let identification, let place = header.extensionElement(identification.element, in: packet.bytes),
+            place.count == identification.name.count
+        else { return false }
+        return zip(place, identification.name).allSatisfy { packet[$0] == $1 }
     }
 
     /// Whether media flows under protection, or none flows.

@@ -117,6 +117,11 @@ package struct ICEAgent: Sendable {
         index(of: stream).map { streams[$0].local }
     }
 
+    /// Nil before the far side's description has come.
+    package func remoteCredentials(of stream: ICEStreamID) -> ICECredentials? {
+        index(of: stream).flatMap { streams[$0].remote }
+    }
+
     /// Those gathered so far, most preferred first. After a restart the same ones hold.
     package func localCandidates(of stream: ICEStreamID) -> [ICECandidate] {
         guard let index = index(of: stream) else { return [] }

@@ -30,6 +30,9 @@ package struct BitrateController: Sendable {
         static let fastest = 1.0
         static let firstBoost = 0.1
         static let boostDoubling = 0.35
+        /// Where there are reports alone: growth in a second on an unknown path, and just past what was too much.
+        static let reported = 0.2
+        static let cautious = 0.04
         static let silence = Duration.seconds(1)
     }
 
@@ -55,6 +58,8 @@ package struct BitrateController: Sendable {
     private var lastSilenceCut: Instant?
     private var hasPacketFeedback = false
     private var shortestRoundTrip: Duration?
+    private var newestSent = Instant.zero
+    private var reportedQueue: Double?
 
     package init(limits: Limits) {
         self.limits = limits
@@ -92,6 +97,7 @@ package struct BitrateController: Sendable {
         for outcome in outcomes {
             loss.note(isLost: outcome.arrival == nil)
             guard let arrival = outcome.arrival else { continue }
+            newestSent = max(newestSent, outcome.sentAt)
             delay.note(sentAt: outcome.sentAt, arrival: arrival, at: now)
             delivery.note(size: outcome.size, arrival: arrival)
         }
@@ -116,8 +122,8 @@ package struct BitrateController: Sendable {
     }
 
     private mutating func decrease(queue: Double, sentRate: Int?, at now: Instant) {
-        // A queue that is long already has grown fast: what arrived before it says nothing of now.
-        let window = queue > 2 * delay.threshold ? Duration.milliseconds(120) : .milliseconds(250)
+        // What arrived before the queue stood says nothing of what the path carries now.
+        let window = min(.milliseconds(250), max(.milliseconds(70), delay.standing ?? .milliseconds(250)))
         guard let delivered = delivery.bitsPerSecond(over: window) else { return }
         // What did arrive, had nothing been lost that the path loses anyway.
         let carried = Double(delivered) / (1 - min(0.5, loss.inherent))
@@ -126,8 +132,11 @@ package struct BitrateController: Sendable {
         } else {
             capacity = carried
         }
+        // What was sent after the packets that told of the queue stands in it as well by now.
+        let excess = isDraining ? 0 : max(0, Double(sentRate ?? 0) / max(1, carried) - 1)
+        let expected = queue + min(300, excess * (now - newestSent).inMilliseconds)
         // The queue is gone in about a second; sooner would leave no room for the picture.
-        let share = max(0.7, 0.96 - queue / 900)
+        let share = max(0.7, 0.96 - expected / 900)
         lastDecrease = now
         isDraining = true
         // While little is sent, what arrives says little of what could: then the way down is by steps, for a stall of
@@ -179,34 +188,72 @@ package struct BitrateController: Sendable {
 
     // MARK: Reports alone
 
-    /// Takes the counts of a receiver report (RFC 3550 §6.4.1) of a peer that gives no other feedback.
+    /// Takes the counts of a receiver report (RFC 3550 §6.4.1) of a peer that gives no other feedback, and the round trip
+    /// that it tells of: a queue shows there before it overflows.
     package mutating func handle(
         lost: Int, of total: Int, sentRate: Int?, roundTrip: Duration?, at now: Instant
     ) {
         guard !hasPacketFeedback else { return }
         lastFeedback = now
         loss.note(lost: lost, of: total)
-        let elapsed = min(3, lastUpdate.map { (now - $0).inSeconds } ?? 0)
+        let elapsed = lastUpdate.map { (now - $0).inSeconds } ?? 0
         lastUpdate = now
-        var growsLonger = false
         let share = Double(lost) / Double(max(1, total))
+        var queue = 0.0
         if let roundTrip {
             let shortest = min(shortestRoundTrip ?? roundTrip, roundTrip)
             // A path that has become longer for good is believed after a while.
             shortestRoundTrip = shortest + (roundTrip - shortest) / 64
-            growsLonger = roundTrip - shortest > (share > 0.05 ? .milliseconds(40) : .milliseconds(100))
+            queue = (roundTrip - shortest).inMilliseconds
         }
-        if growsLonger {
+        if queue > (share > 0.03 ? 25 : 40) {
             lastOveruse = now
-            let sent = sentRate.map { Double(min($0, estimate)) } ?? Double(estimate)
-            let arrived = sent * (1 - share)
-            capacity = arrived * 0.95
-            estimate = clamp(arrived * 0.85)
+            boost = Constants.firstBoost
+            let carried = carried(share: share, queue: queue, elapsed: elapsed, sentRate: sentRate)
+            // While a queue is being emptied, what is sent says nothing of what could be; only one that stays does.
+            var known = isDraining ? max(capacity ?? carried, carried) : carried
+            if isDraining, queue > (reportedQueue ?? 0) * 0.9 { known = max(known * 0.8, carried * 0.9) }
+            capacity = known
+            isDraining = true
+            estimate = clamp(min(Double(estimate), known * max(0.65, 0.96 - queue / 700)))
+        } else if isDraining {
+            resume()
         } else {
-            boost = min(boost, 0.2)
-            grow(elapsed: elapsed, sentRate: sentRate)
+            growByReports(elapsed: elapsed, sentRate: sentRate, at: now)
         }
+        reportedQueue = queue
         heedLoss(roundTrip: roundTrip ?? .milliseconds(100), at: now)
+    }
+
+    /// What arrived of what was sent since the last report, in bits a second.
+    private func carried(share: Double, queue: Double, elapsed: Double, sentRate: Int?) -> Double {
+        // Repeats are sent beside what the estimate is for.
+        let sent = Double(sentRate ?? estimate)
+        // What was sent while the queue grew has not all come out of it. The first report tells of a second or so.
+        let growth = max(0, queue - (reportedQueue ?? 0)) / 1000
+        let length = elapsed > 0 ? elapsed : 1
+        return sent * (1 - share) * length / (length + growth)
+    }
+
+    /// Reports are rare: a step that is too far is noticed late, so near what was once too much steps are small.
+    private mutating func growByReports(elapsed: Double, sentRate: Int?, at now: Instant) {
+        let rate = Double(estimate)
+        var growth = Constants.reported
+        if let known = capacity {
+            if rate < known * (Constants.resume - 0.01) {
+                growth = min(Constants.recovery * min(elapsed, 1.5), max(0, known * Constants.resume / rate - 1))
+            } else {
+                // The longer all is well, the bolder.
+                let calm = min(1, (lastOveruse.map { (now - $0).inSeconds } ?? 20) / 20)
+                growth =
+                    (Constants.cautious + (Constants.reported - Constants.cautious) * calm * calm) * min(elapsed, 1.5)
+                capacity = max(known, rate)
+            }
+        } else {
+            growth *= min(elapsed, 3)
+        }
+        let proven = sentRate.map { Double($0) * 1.5 + 100_000 } ?? .infinity
+        estimate = max(estimate, clamp(min(rate * (1 + growth), proven)))
     }
 
     // MARK: Silence

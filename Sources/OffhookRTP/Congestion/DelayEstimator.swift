@@ -9,7 +9,7 @@ package import OffhookBasics
 /// draft-ietf-rmcat-gcc-02 §5.4.
 package struct DelayEstimator: Sendable {
     /// Packets whose shortest time is taken.
-    private static let depth = 6
+    private static let depth = 3
     private static let span: Int64 = 30_000
     /// At few packets a second fewer must do, or the queue of long ago would count.
     private static let oldest: Int64 = 300_000
@@ -24,12 +24,20 @@ package struct DelayEstimator: Sendable {
 
     /// The queue, in milliseconds; nil before packets have told.
     package private(set) var queue: Double?
+    /// The arrival, in microseconds, since which a queue has stood; nil while there is none.
+    private var standingSince: Int64?
 
     package init() {}
 
     /// Above this the path is overused.
     package var threshold: Double {
         min(80, 20 + 2.5 * spread)
+    }
+
+    /// For how long a queue has stood, by the far end's clock: what has arrived since then is what the path carries.
+    package var standing: Duration? {
+        guard let standingSince, count > 0 else { return nil }
+        return .microseconds(max(0, recent[(count - 1) & 15].arrival - standingSince))
     }
 
     package var isOverused: Bool {
@@ -47,6 +55,11 @@ package struct DelayEstimator: Sendable {
         guard let shortest = shortest(arrival: arrival) else { return }
         let queue = Double(shortest - base) / 1000
         self.queue = queue
+        if queue < threshold / 4 {
+            standingSince = nil
+        } else if standingSince == nil {
+            standingSince = recent[(count - Self.depth) & 15].arrival
+        }
         noteSpread(Double(transit - base) / 1000, queue: queue)
     }
 

@@ -81,6 +81,8 @@ package struct LossController: Sendable {
         switch phase {
         case .testing(let before, let loss, let arrivedBefore, let factor, _):
             phase = .watching(suspicious: 0)
+            // A queue explains what was lost, and the test proves nothing.
+            if isQueueing { return .none }
             let hasStayed = share - inherent > (loss - inherent) * 0.5
             if hasStayed, arrived < arrivedBefore * (1 + factor) / 2 {
                 inherent = min(share, loss)

@@ -47,6 +47,8 @@ package final class SendController {
         static let notableLoss = 0.02
         /// Of the rate: with more, repeats leave nothing for new pictures.
         static let mostRepeats = 0.6
+        /// Likewise, while a full queue loses more of whatever is sent.
+        static let fewRepeats = 0.35
     }
 
     package private(set) var controller: BitrateController
@@ -90,7 +92,8 @@ package final class SendController {
     package func repetition(at now: Instant) -> RepetitionPolicy {
         let repeats = Double(repeated.bitsPerSecond(over: .milliseconds(500), until: now) ?? 0)
         let isWorthMore = lossFraction > Constants.notableLoss && !controller.wasOverused(at: now)
-        let count = repeats > Double(controller.rate) * Constants.mostRepeats ? 0 : isWorthMore ? 2 : 1
+        let share = controller.wasOverused(at: now) ? Constants.fewRepeats : Constants.mostRepeats
+        let count = repeats > Double(controller.rate) * share ? 0 : isWorthMore ? 2 : 1
         return RepetitionPolicy(count: count, spacing: answerTime.map { $0 * 9 / 10 })
     }
 

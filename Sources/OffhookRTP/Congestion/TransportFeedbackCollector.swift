@@ -1,7 +1,7 @@
 internal import OffhookBasics
 
 /// Remembers when packets with transport-wide numbers arrived, and reports it after three of them, but no more often than
-/// forty times and no less often than ten times a second: about a fortieth of what comes (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3).
+/// fifty times and no less often than ten times a second: about a fortieth of what comes (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3).
 ///
 /// A report covers the numbers from the one after the last report up to the highest; a packet that comes after its
 /// number was reported missing is told with the next report.
@@ -11,7 +11,7 @@ final class TransportFeedbackCollector {
         var arrival = Int64(0)
     }
 
-    private static let shortest = Duration.milliseconds(25)
+    private static let shortest = Duration.milliseconds(20)
     private static let longest = Duration.milliseconds(100)
     private static let fewPackets = 3
     /// So that a report fits a packet.

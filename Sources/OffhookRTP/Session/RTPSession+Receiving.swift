@@ -30,6 +30,10 @@ extension RTPSession {
         case .current: break
         }
         count(packet, header, at: now, actions: &actions)
+        if estimator != nil {
+            estimate(packet, header, at: now)
+            if estimator?.hasFallen == true { sendRateEstimate(at: now, pool: &pool, actions: &actions) }
+        }
         guard let number = number(header, format, at: now, pool: &pool), receives else {
             pool.give(packet)
             return
@@ -43,6 +47,25 @@ extension RTPSession {
         else { return }
         let number = UInt16(packet[place.lowerBound]) << 8 | UInt16(packet[place.lowerBound + 1])
         collector.note(number, at: now)
+    }
+
+    /// Packets of the stream itself alone tell of the path: repeats come at times of their own.
+    private func estimate(_ packet: PacketBuffer, _ header: RTPHeader, at now: Instant) {
+        guard estimator != nil, let identifier = extensionIdentifiers.absoluteSendTime,
+            let place = header.extensionElement(identifier, in: packet.bytes), place.count >= 3
+        else { return }
+        var sendTime: UInt32 = 0
+        for offset in place.prefix(3) { sendTime = sendTime << 8 | UInt32(packet[offset]) }
+        // UDP, IPv4 and the tag of SRTP count on the way as well.
+        estimator?.note(
+            size: packet.count + 38, sendTime: sendTime, roundTrip: roundTrip, at: now)
+    }
+
+    func sendRateEstimate(at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
+        guard let source, let rate = estimator?.takeEstimate(at: now) else { return }
+        let estimate = ReceiverEstimatedMaximumBitrate(
+            sender: sender.ssrc, bitsPerSecond: rate, sources: [source.ssrc])
+        sendFeedback([.receiverEstimatedMaximumBitrate(estimate)], at: now, pool: &pool, actions: &actions)
     }
 
     func sendTransportFeedback(at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
@@ -75,6 +98,7 @@ extension RTPSession {
         source = RemoteSource(ssrc: header.ssrc, first: header.sequenceNumber, clockRate: format.clockRate)
         audio.reset(pool: &pool)
         video.reset(pool: &pool)
+        estimator?.reset()
         actions.append(.remoteSourceChanged(header.ssrc))
     }
 
@@ -145,7 +169,10 @@ extension RTPSession {
             pool.give(buffer)
             return
         }
+        let repaired = video.repairedPackets
         deliver(buffer, restored, number: extended, format, at: now, pool: &pool, actions: &actions)
+        // One that came twice counts once.
+        if video.repairedPackets > repaired { counts.received.payloadBytes += restored.payloadRange.count }
     }
 
     private func deliver(

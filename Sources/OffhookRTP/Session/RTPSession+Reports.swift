@@ -120,6 +120,7 @@ extension RTPSession {
         let units = max(0, Int64(Int32(bitPattern: passed)))
         guard units < 65536 * 30 else { return }
         let measured = Duration.nanoseconds(units * 1_000_000_000 / 65536)
+        latestRoundTrip = measured
         roundTrip = roundTrip.map { $0 + (measured - $0) / 4 } ?? measured
     }
 

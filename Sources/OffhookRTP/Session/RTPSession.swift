@@ -55,6 +55,8 @@ package final class RTPSession {
     var lastRemoteReference: (ssrc: SSRC, middle: UInt32, arrival: Instant)?
     /// From the far end's reports, smoothed; nil before one came.
     package internal(set) var roundTrip: Duration?
+    /// As the newest report told it.
+    package internal(set) var latestRoundTrip: Duration?
     /// Totals of the report block that loss was last counted from, and when.
     var lastCounted: (highest: UInt32, lost: Int32, at: Instant)?
 
@@ -63,6 +65,9 @@ package final class RTPSession {
     let collector = TransportFeedbackCollector()
     var sendsTransportFeedback = false
     package var repetition = RepetitionPolicy()
+
+    /// What the far end may send, for one that has no other way to know.
+    var estimator: ReceiveRateEstimator?
 
     package init(configuration: Configuration) {
         self.configuration = configuration
@@ -152,6 +157,12 @@ package final class RTPSession {
         sendsTransportFeedback = isSent
     }
 
+    /// Whether the far end is told what it may send (`goog-remb`); for that its packets must bear their time of sending.
+    package func setRateEstimates(areSent: Bool) {
+        guard areSent, extensionIdentifiers.absoluteSendTime != nil else { return estimator = nil }
+        if estimator == nil { estimator = ReceiveRateEstimator() }
+    }
+
     /// The call's bandwidth for this line, in bits per second; RTCP takes at most a twentieth of it (RFC 3550 §6.2).
     package func setBandwidth(_ bitsPerSecond: Int) {
         schedule.bandwidth = Double(max(0, bitsPerSecond))
@@ -169,6 +180,7 @@ package final class RTPSession {
         }
         if let delayed = delayedFrames.first { earliest = min(earliest, delayed.at) }
         if let deadline = collector.nextDeadline { earliest = min(earliest, deadline) }
+        if let deadline = estimator?.nextDeadline { earliest = min(earliest, deadline) }
         if receives, !isSilent, let quietSince { earliest = min(earliest, quietSince + configuration.silenceTimeout) }
         return earliest == .distantFuture ? nil : earliest
     }
@@ -181,6 +193,7 @@ package final class RTPSession {
         }
         releaseDelayedFrames(at: now, actions: &actions)
         sendTransportFeedback(at: now, pool: &pool, actions: &actions)
+        sendRateEstimate(at: now, pool: &pool, actions: &actions)
         if receives, !isSilent, let quietSince, now - quietSince >= configuration.silenceTimeout {
             isSilent = true
             actions.append(.receivingStopped)

@@ -156,6 +156,17 @@ extension SIPHeaders {
         set { setTokens(.allow, Set(newValue.map(\.name))) }
     }
 
+    /// Recv-Info: the INFO packages that the sender takes (RFC 6086 §8.1).
+    package var infoPackages: [String] {
+        get { values("Recv-Info").map { String($0.lowercased().prefix { $0 != ";" }) } }
+        set { self[first: "Recv-Info"] = newValue.joined(separator: ", ") }
+    }
+
+    /// Info-Package: which package an INFO is of.
+    package var infoPackage: String? {
+        self[first: "Info-Package"].map { String($0.lowercased().prefix { $0 != ";" }) }
+    }
+
     package var replaces: Replaces? {
         get { value(.replaces, Replaces.init(parsing:)) }
         set { set(.replaces, newValue) }

@@ -42,13 +42,13 @@ extension InviteSession {
         return dialogs[tag] == nil ? "" : tag
     }
 
+    /// INFO of an unknown package is refused with what is known (RFC 6086 §4.2.2); without a package it is of the old kind.
     private mutating func receiveInfo(
         _ request: SIPRequest, _ transaction: ServerTransactionID, actions: inout [SessionAction]
     ) {
-        if request.headers.contains("Info-Package") {
-            // We have said of no package that we take it (RFC 6086 §4.2.2).
+        if let package = request.headers.infoPackage, !configuration.infoPackages.contains(package) {
             var refusal = response(469, to: request)
-            refusal.headers[first: "Recv-Info"] = ""
+            refusal.headers.infoPackages = configuration.infoPackages
             actions.append(.respond(refusal, transaction))
             return
         }

@@ -150,6 +150,7 @@ struct InviteSession: Sendable {
     func addCapabilities(to headers: inout SIPHeaders) {
         headers[first: .allow] = configuration.allowedMethods.map(\.name).joined(separator: ", ")
         headers[first: .supported] = configuration.supportedOptions.joined(separator: ", ")
+        if !configuration.infoPackages.isEmpty { headers.infoPackages = configuration.infoPackages }
         if !configuration.eventPackages.isEmpty {
             headers[first: .allowEvents] = configuration.eventPackages.joined(separator: ", ")
         }

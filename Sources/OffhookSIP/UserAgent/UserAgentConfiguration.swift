@@ -20,7 +20,10 @@ package struct UserAgentConfiguration: Sendable {
     /// Body types a request may have; multipart is looked into.
     package var acceptedBodies: [String] = [
         "application/sdp", "application/dtmf-relay", "application/media_control+xml",
+        "application/trickle-ice-sdpfrag",
     ]
+    /// INFO packages that are taken, for Recv-Info (RFC 6086 §4.2); INFO without a package is taken beside them.
+    package var infoPackages: [String] = ["trickle-ice"]
     /// Whether a 3xx to an INVITE is followed.
     package var followsRedirects = true
     package var redirectLimit = 5
@@ -50,6 +53,8 @@ package struct UserAgentConfiguration: Sendable {
     /// What Supported lists.
     package var supportedOptions: [String] {
         var options = ["join", "norefersub", "replaces"]
+        // RFC 8840 §10.3.
+        if infoPackages.contains("trickle-ice") { options.append("trickle-ice") }
         if reliableProvisionals != .never { options.insert("100rel", at: 0) }
         if sessionTimer.isEnabled { options.append("timer") }
         return options

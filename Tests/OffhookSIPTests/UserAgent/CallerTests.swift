@@ -18,7 +18,7 @@ import Testing
         #expect(invite.headers.topVia?.branch?.hasPrefix("z9hG4bK") == true)
         #expect(invite.headers.topVia?.wantsResponsePort == true)
         #expect(invite.headers.contacts.first?.uri.description == "sip:offhook@192.0.2.1:5060")
-        #expect(invite.headers.supported == ["100rel", "join", "norefersub", "replaces", "timer"])
+        #expect(invite.headers.supported == ["100rel", "join", "norefersub", "replaces", "trickle-ice", "timer"])
         #expect(invite.headers.allow.isSuperset(of: [.invite, .ack, .cancel, .bye, .options, .update, .prack]))
         #expect(invite.headers.sessionExpires == SessionExpires(seconds: 1800))
     }

@@ -82,6 +82,11 @@ class Offhook(Process):
             return file.read()
 
     @property
+    def sent_descriptions(self):
+        """The messages that the program sent."""
+        return "\n".join(part for part in self.trace.split("--- ") if " sent to " in part.partition("\n")[0])
+
+    @property
     def channels(self):
         """The newest list of video channels."""
         lists = self.named("didUpdateVideoChannels")

@@ -6,6 +6,7 @@ import shutil
 import socket
 
 from . import media
+from .kamailio import make_certificate
 from .lab import wait_for
 from .process import Process
 
@@ -19,7 +20,7 @@ class WebRTCPeer(Process):
     address = "sip:peer@127.0.0.1:5090"
     least_pictures = 10
 
-    def __init__(self, lab, kind, video=False, turn=None):
+    def __init__(self, lab, kind, video=False, turn=None, trickle=False):
         if not os.path.exists(PYTHON):
             lab.skip("there is no Python with aiortc and websockets")
         if kind != "aiortc" and not shutil.which(kind):
@@ -28,7 +29,7 @@ class WebRTCPeer(Process):
         self.folder = lab.path(kind)
         os.makedirs(self.folder)
         self.recordings = [os.path.join(self.folder, "received.wav")]
-        argv = [PYTHON, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no"]
+        argv = [PYTHON, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no", "yes" if trickle else "no"]
         # Nothing of Chromium's is to be left in the user's folders.
         super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), {"HOME": self.folder})
         lab.need(self.wait_for("ready", 40), "%s does not start: %s" % (kind, self.error[-300:]))
@@ -94,6 +95,9 @@ user=alice:secret
 allow-loopback-peers
 no-cli
 no-dtls
+tls-listening-port=5349
+cert={folder}/server.pem
+pkey={folder}/server.key
 no-multicast-peers
 no-rfc5780
 simple-log
@@ -110,6 +114,7 @@ class Coturn(Process):
             lab.skip("there is no coturn")
         folder = lab.path("coturn")
         os.makedirs(folder)
+        self.authority = make_certificate(folder)
         with open(os.path.join(folder, "turnserver.conf"), "w") as file:
             file.write(CONFIGURATION.format(folder=folder))
         super().__init__(lab, "coturn-log", ["turnserver", "-c", os.path.join(folder, "turnserver.conf")], folder=folder)

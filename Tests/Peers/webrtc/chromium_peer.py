@@ -38,17 +38,22 @@ class ChromiumPeer:
         self.number = 0
         self.waiting = {}
 
-    async def open(self):
+    def make_film(self):
+        """What the camera sees."""
         bars = os.path.join(self.folder, "bars.y4m")
         subprocess.run(["ffmpeg", "-v", "error", "-i", os.path.join(self.media, "bars.avi"), "-t", "1", "-pix_fmt", "yuv420p", bars],
                        stdin=subprocess.DEVNULL, check=True)
+        return bars
+
+    async def open(self):
+        film = self.make_film()
         handler = functools.partial(Quiet, directory=os.path.dirname(os.path.abspath(__file__)))
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.profile = tempfile.mkdtemp(prefix="chromium-")
         self.log = open(os.path.join(self.folder, "chromium.log"), "wb")
         self.process = await asyncio.create_subprocess_exec(
-            "chromium", *FLAGS, "--use-file-for-fake-video-capture=" + bars,
+            "chromium", *FLAGS, "--use-file-for-fake-video-capture=" + film,
             "--use-file-for-fake-audio-capture=" + os.path.join(self.media, "tone.wav"), "--user-data-dir=" + self.profile,
             "--remote-debugging-port=0", "about:blank", stdout=self.log, stderr=self.log, start_new_session=True)
         port = os.path.join(self.profile, "DevToolsActivePort")
@@ -73,11 +78,15 @@ class ChromiumPeer:
     session = None
 
     async def read(self):
-        async for text in self.socket:
-            message = json.loads(text)
-            future = self.waiting.pop(message.get("id"), None)
-            if future and not future.done():
-                future.set_result(message)
+        try:
+            async for text in self.socket:
+                message = json.loads(text)
+                future = self.waiting.pop(message.get("id"), None)
+                if future and not future.done():
+                    future.set_result(message)
+        except websockets.ConnectionClosed:
+            # The browser has ended.
+            pass
 
     async def send(self, method, parameters=None):
         self.number += 1
@@ -100,8 +109,11 @@ class ChromiumPeer:
     async def run(self, function, *arguments):
         return await self.evaluate("%s(%s)" % (function, ",".join(json.dumps(argument) for argument in arguments)))
 
+    # Whether descriptions go out without candidates, which follow.
+    trickles = False
+
     async def offer(self):
-        return await self.run("offer")
+        return await self.run("offer", self.trickles)
 
     async def restart(self):
         return await self.run("restart")
@@ -110,7 +122,13 @@ class ChromiumPeer:
         await self.run("accept", answer)
 
     async def answer(self, offer):
-        return await self.run("answer", offer)
+        return await self.run("answer", offer, self.trickles)
+
+    async def candidates(self):
+        return await self.run("candidates")
+
+    async def add_candidates(self, fragment):
+        await self.run("addCandidates", fragment)
 
     async def connected(self):
         await self.run("connected")

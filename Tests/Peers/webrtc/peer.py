@@ -1,4 +1,4 @@
-"""peer.py KIND FOLDER MEDIA PORT VIDEO [TURN]: a WebRTC peer behind a small SIP user agent.
+"""peer.py KIND FOLDER MEDIA PORT VIDEO TRICKLE [TURN]: a WebRTC peer behind a small SIP user agent.
 
 It answers the first call that comes in. What it is told on its standard input: `call ADDRESS`, `snapshot`, `restart`, `figures`
 and `hangup`. It prints one JSON object a line: ready, established, connected, snapshot, restarted, figures, ended, failed.
@@ -30,7 +30,7 @@ def keep(folder, name, text):
 
 
 class Peer:
-    def __init__(self, kind, folder, media, port, video, turn):
+    def __init__(self, kind, folder, media, port, video, trickle, turn):
         if kind == "aiortc":
             from aiortc_peer import AiortcPeer as End
         elif kind == "janus":
@@ -42,6 +42,9 @@ class Peer:
         self.end = End(folder, media, video == "yes", servers)
         self.agent = SIPAgent(int(port))
         self.agent.on_offer = self.end.answer
+        if trickle == "yes":
+            self.end.trickles = True
+            self.agent.on_candidates = self.take_candidates
 
     async def run(self):
         await self.end.open()
@@ -73,13 +76,34 @@ class Peer:
         except Exception as error:
             self.agent.answer(message, 500, "Server Internal Error")
             return tell("failed", reason="answer: %s" % (str(error) or type(error).__name__))
+        await self.tell_candidates()
         await self.up(begin)
 
     async def call(self, address):
         offer = keep(self.folder, "offer", await self.end.offer())
         begin = time.monotonic()
         await self.end.accept(keep(self.folder, "answer", await self.agent.call(address, offer)))
+        await self.tell_candidates()
         await self.up(begin)
+
+    async def tell_candidates(self):
+        """Descriptions went out without any: they follow, one INFO after another, each with all so far (RFC 8840 §4.4)."""
+        if not self.agent.on_candidates:
+            return
+        told = None
+        while told is None or "a=end-of-candidates" not in told:
+            fragment = await self.end.candidates()
+            if fragment != told:
+                await self.agent.tell_candidates(fragment)
+                told = fragment
+                tell("told", candidates=fragment.count("a=candidate"))
+            else:
+                await asyncio.sleep(0.02)
+
+    async def take_candidates(self, fragment):
+        keep(self.folder, "fragment", fragment)
+        await self.end.add_candidates(fragment)
+        tell("candidates", number=fragment.count("a=candidate"), complete="a=end-of-candidates" in fragment)
 
     async def obey(self):
         async for word, *arguments in lines():
@@ -101,4 +125,4 @@ class Peer:
                 tell("failed", reason="%s: %s" % (word, str(error) or type(error).__name__))
 
 
-asyncio.run(Peer(*(sys.argv[1:] + [None])[:6]).run())
+asyncio.run(Peer(*(sys.argv[1:] + [None])[:7]).run())

@@ -55,6 +55,8 @@ class SIPAgent:
         self.is_ended = asyncio.Event()
         # Answers to the far end's re-INVITE; without it they are declined.
         self.on_offer = None
+        # Takes the body of an INFO with candidates; without it none are taken.
+        self.on_candidates = None
         self.replies = {}
 
     async def open(self):
@@ -87,7 +89,10 @@ class SIPAgent:
             return self.is_acknowledged.set()
         if (message.get("call-id"), message.cseq) in self.replies:
             return reply(self.replies[message.get("call-id"), message.cseq])
-        if message.method == "INVITE" and "tag=" in message.get("to"):
+        if message.method == "INFO" and message.get("info-package") == "trickle-ice":
+            self.answer(message, 200, "OK")
+            asyncio.ensure_future(self.on_candidates(message.body))
+        elif message.method == "INVITE" and "tag=" in message.get("to"):
             asyncio.ensure_future(self.take_offer(message))
         elif message.method == "INVITE":
             self.answer(message, 100, "Trying")
@@ -115,9 +120,11 @@ class SIPAgent:
         request.reply(text)
 
     def whole(self, lines, body):
-        lines = lines + ["Contact: " + self.contact, "Allow: INVITE, ACK, CANCEL, BYE"]
+        lines = lines + ["Contact: " + self.contact, "Allow: INVITE, ACK, CANCEL, BYE, INFO"]
+        if self.on_candidates:
+            lines += ["Supported: trickle-ice", "Recv-Info: trickle-ice"]
         if body:
-            lines.append("Content-Type: application/sdp")
+            lines.append("Content-Type: " + ("application/sdp" if body.startswith("v=") else "application/trickle-ice-sdpfrag"))
         return "\r\n".join(lines + ["Content-Length: %d" % len(body.encode())]) + "\r\n\r\n" + body
 
     def send(self, text):
@@ -126,6 +133,8 @@ class SIPAgent:
     def request(self, method, cseq, body=""):
         lines = ["%s %s SIP/2.0" % (method, self.target), "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%s;rport" % (self.port, token()),
                  "Max-Forwards: 70", "From: " + self.me, "To: " + self.to, "Call-ID: " + self.call_id, "CSeq: %d %s" % (cseq, method)]
+        if method == "INFO":
+            lines += ["Info-Package: trickle-ice", "Content-Disposition: Info-Package"]
         return self.whole(lines, body)
 
     def aim(self, address):
@@ -187,6 +196,11 @@ class SIPAgent:
             except asyncio.TimeoutError:
                 message.reply(text)
         raise RuntimeError("no ACK came")
+
+    async def tell_candidates(self, fragment):
+        message = await self.exchange("INFO", fragment)
+        if message.code != 200:
+            raise RuntimeError("candidates were answered with %d" % message.code)
 
     async def hang_up(self):
         if not self.is_ended.is_set():

@@ -13,10 +13,15 @@ struct Plot: Sendable {
     let unit: String
     let times: [Double]
     let lines: [Line]
+    /// Moments to mark.
+    var marks: [Double] = []
+    /// Stretches to shade, such as freezes.
+    var shades: [ClosedRange<Double>] = []
 
     private static let width = 860.0
     private static let height = 220.0
     private static let left = 64.0
+    private static let right = 20.0
     private static let bottom = 28.0
     private static let top = 12.0
 
@@ -26,24 +31,36 @@ struct Plot: Sendable {
         guard let largest = values.max(), let first = times.first, let last = times.last else { return nil }
         let ceiling = Self.ceiling(above: largest)
         let span = max(last - first, 1)
-        func x(_ time: Double) -> Double { Self.left + (time - first) / span * (Self.width - Self.left - 10) }
+        func x(_ time: Double) -> Double { Self.left + (time - first) / span * (Self.width - Self.left - Self.right) }
         func y(_ value: Double) -> Double {
             Self.height - Self.bottom - value / ceiling * (Self.height - Self.bottom - Self.top)
         }
         var parts = [
             "<svg viewBox=\"0 0 \(Int(Self.width)) \(Int(Self.height))\" role=\"img\" aria-label=\"\(title)\">"
         ]
-        for step in 0...4 {
-            let value = ceiling * Double(step) / 4
+        for shade in shades {
+            let from = x(max(shade.lowerBound, first))
             parts.append(
-                "<line class=\"grid\" x1=\"\(Self.left)\" x2=\"\(Self.width - 10)\" y1=\"\(Self.round(y(value)))\""
+                "<rect class=\"frozen\" x=\"\(Self.round(from))\" y=\"\(Self.top)\""
+                    + " width=\"\(Self.round(max(x(shade.upperBound) - from, 2)))\""
+                    + " height=\"\(Self.height - Self.bottom - Self.top)\"/>")
+        }
+        for mark in marks where mark >= first && mark <= last {
+            parts.append(
+                "<line class=\"mark\" x1=\"\(Self.round(x(mark)))\" x2=\"\(Self.round(x(mark)))\" y1=\"\(Self.top)\""
+                    + " y2=\"\(Self.height - Self.bottom)\"/>")
+        }
+        let divisions = Self.divisions(of: ceiling)
+        for step in 0...divisions {
+            let value = ceiling * Double(step) / Double(divisions)
+            parts.append(
+                "<line class=\"grid\" x1=\"\(Self.left)\" x2=\"\(Self.width - Self.right)\" y1=\"\(Self.round(y(value)))\""
                     + " y2=\"\(Self.round(y(value)))\"/><text x=\"\(Self.left - 6)\" y=\"\(Self.round(y(value) + 4))\""
                     + " text-anchor=\"end\">\(Self.label(value))</text>")
         }
-        for step in 0...6 {
-            let time = first + span * Double(step) / 6
+        for time in Self.ticks(from: first, to: last) {
             parts.append(
-                "<text x=\"\(Self.round(x(time)))\" y=\"\(Self.height - 8)\" text-anchor=\"middle\">\(Self.label(time)) s</text>"
+                "<text x=\"\(Self.round(x(time)))\" y=\"\(Self.height - 8)\" text-anchor=\"middle\">\(Self.clock(time))</text>"
             )
         }
         for line in lines {
@@ -77,11 +94,30 @@ struct Plot: Sendable {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// The next round number: 1, 2 or 5 times a power of ten.
+    /// Seven moments at most, at round distances.
+    static func ticks(from first: Double, to last: Double) -> [Double] {
+        let span = max(last - first, 1)
+        let step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800].first { span / $0 <= 7 } ?? span / 6
+        return Array(stride(from: (first / step).rounded(.up) * step, through: last, by: step))
+    }
+
+    /// Seconds as a clock shows them.
+    static func clock(_ seconds: Double) -> String {
+        let whole = Int(seconds.rounded())
+        return "\(whole / 60):" + String(format: "%02d", whole % 60)
+    }
+
+    /// Into how many parts a round number is cut so that they are round as well.
+    private static func divisions(of ceiling: Double) -> Int {
+        let mantissa = ceiling / pow(10, floor(log10(ceiling)))
+        return mantissa == 1 || mantissa == 5 ? 5 : 4
+    }
+
+    /// The next round number: 1, 2, 4, 5 or 8 times a power of ten.
     static func ceiling(above value: Double) -> Double {
         guard value > 0 else { return 1 }
         let power = pow(10, floor(log10(value)))
-        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
+        return [1, 2, 4, 5, 8, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
     }
 
     private static func round(_ value: Double) -> Double {

@@ -17,6 +17,8 @@ struct ReportPage: Sendable {
             h2 { font-size: 1em; margin: 1.6em 0 0 } p { margin: .2em 0 }
             svg { width: 100% } svg text { font-size: 11px; fill: #666 }
             svg .grid { stroke: #ddd } svg polyline { fill: none; stroke-width: 1.6 }
+            svg .mark { stroke: #888; stroke-dasharray: 2 3 } svg .frozen { fill: #d00; opacity: .18 }
+            .events td:first-child { font-variant-numeric: tabular-nums; color: #666 }
             span { margin-right: 1.2em } span i { display: inline-block; width: 1em; height: .25em; margin-right: .4em; vertical-align: middle }
             table { border-collapse: collapse } td, th { padding: .2em .9em .2em 0; text-align: left }
             </style></head><body>
@@ -28,8 +30,25 @@ struct ReportPage: Sendable {
     }
 
     private static func section(_ call: String, _ samples: [StatisticsSample]) -> String {
-        let plots = plots(of: samples).compactMap(\.html)
-        return "<h1>\(escaped(call))</h1>\n\(table(samples))\n\(plots.joined(separator: "\n"))"
+        let timeline = Timeline(samples)
+        let plots = plots(of: samples, timeline).compactMap(\.html)
+        return "<h2>\(escaped(heading(call, samples)))</h2>\n\(table(samples))\n\(plots.joined(separator: "\n"))"
+            + "\n\(events(timeline))"
+    }
+
+    private static func heading(_ call: String, _ samples: [StatisticsSample]) -> String {
+        guard let first = samples.first, let last = samples.last else { return call }
+        var parts = [call, "\(Plot.clock(last.time - first.time)) minutes"]
+        if let remote = last.audio.received.remote ?? last.video.received.remote {
+            parts.append("with \(remote)" + (last.audio.sent.relayed ? " by a relay" : ""))
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func events(_ timeline: Timeline) -> String {
+        guard !timeline.events.isEmpty else { return "" }
+        let rows = timeline.events.map { "<tr><td>\(Plot.clock($0.time))</td><td>\(escaped($0.text))</td></tr>" }
+        return "<section><h2>Events</h2><table class=\"events\">\(rows.joined())</table></section>"
     }
 
     private static func table(_ samples: [StatisticsSample]) -> String {
@@ -38,37 +57,54 @@ struct ReportPage: Sendable {
             ("sound sent", last.audio.sent), ("sound received", last.audio.received), ("video sent", last.video.sent),
             ("video received", last.video.received),
         ]
-        let rows = streams.filter { $0.1.codec != nil }.map { name, stream in
+        let rows = streams.filter { $0.1.codec != nil && $0.1.packets > 0 }.map { name, stream in
             let size = stream.width.flatMap { width in stream.height.map { "\(Int(width))x\(Int($0))" } } ?? ""
             let cells = [
                 name, stream.codec ?? "", stream.encrypted ?? "not encrypted", size, "\(Int(stream.packets))",
-                "\(Int(stream.lost))", String(format: "%.1f s", stream.frozenSeconds), "\(Int(stream.keyFrames))",
+                "\(Int(stream.lost))", "\(Int(stream.repaired))",
+                stream.samples > 0 ? String(format: "%.1f %%", stream.concealedSamples / stream.samples * 100) : "",
+                stream.width == nil ? "" : String(format: "%d, %.1f s", Int(stream.freezes), stream.frozenSeconds),
+                stream.width == nil ? "" : "\(Int(stream.keyFrames))", stream.quality,
             ]
             return "<tr>" + cells.map { "<td>\(escaped($0))</td>" }.joined() + "</tr>"
         }
-        let heads = ["stream", "codec", "encryption", "size", "packets", "lost", "frozen", "key frames"]
+        let heads = [
+            "stream", "codec", "encryption", "size", "packets", "lost", "repaired", "made up", "freezes", "key frames",
+            "in the end",
+        ]
         return "<table><tr>" + heads.map { "<th>\($0)</th>" }.joined() + "</tr>\(rows.joined())</table>"
     }
 
-    private static func plots(of samples: [StatisticsSample]) -> [Plot] {
+    private static func plots(of samples: [StatisticsSample], _ timeline: Timeline) -> [Plot] {
         let times = samples.map(\.time)
         func line(
             _ name: String, _ color: String, _ value: (StatisticsSample) -> Double?
         ) -> Plot.Line { Plot.Line(name: name, color: color, values: samples.map(value)) }
+        // What never flows has no line.
+        let last = samples.last
         func active(_ stream: StatisticsSample.Stream, _ value: Double) -> Double? { stream.codec == nil ? nil : value }
-        return [
+        let sendsVideo = (last?.video.sent.packets ?? 0) > 0
+        let plots = [
             Plot(
                 title: "Video bitrate", unit: "kbit/s", times: times,
                 lines: [
-                    line("sent", "#06c") { active($0.video.sent, $0.video.sent.bitrate / 1000) },
-                    line("aimed at", "#9bd") { active($0.video.sent, $0.video.sent.targetBitrate / 1000) },
+                    line("sent", "#06c") { sendsVideo ? active($0.video.sent, $0.video.sent.bitrate / 1000) : nil },
+                    line("aimed at", "#9bd") {
+                        sendsVideo ? active($0.video.sent, $0.video.sent.targetBitrate / 1000) : nil
+                    },
                     line("received", "#c50") { active($0.video.received, $0.video.received.bitrate / 1000) },
                 ]),
             Plot(
                 title: "Pictures", unit: "a second", times: times,
                 lines: [
-                    line("sent", "#06c") { active($0.video.sent, $0.video.sent.frameRate) },
+                    line("sent", "#06c") { sendsVideo ? active($0.video.sent, $0.video.sent.frameRate) : nil },
                     line("received", "#c50") { active($0.video.received, $0.video.received.frameRate) },
+                ], shades: timeline.freezes),
+            Plot(
+                title: "Size", unit: "lines of a picture", times: times,
+                lines: [
+                    line("sent", "#06c") { sendsVideo ? $0.video.sent.height : nil },
+                    line("received", "#c50") { $0.video.received.height },
                 ]),
             Plot(
                 title: "Sound bitrate", unit: "kbit/s", times: times,
@@ -81,8 +117,11 @@ struct ReportPage: Sendable {
                 lines: [
                     line("sound sent", "#06c") { active($0.audio.sent, $0.audio.sent.lossFraction * 100) },
                     line("sound received", "#c50") { active($0.audio.received, $0.audio.received.lossFraction * 100) },
-                    line("video sent", "#083") { active($0.video.sent, $0.video.sent.lossFraction * 100) },
+                    line("video sent", "#083") {
+                        sendsVideo ? active($0.video.sent, $0.video.sent.lossFraction * 100) : nil
+                    },
                     line("video received", "#808") { active($0.video.received, $0.video.received.lossFraction * 100) },
+                    line("sound made up", "#aaa") { timeline.concealed[$0.time] },
                 ]),
             Plot(
                 title: "Delay", unit: "ms", times: times,
@@ -94,8 +133,14 @@ struct ReportPage: Sendable {
                     line("sound buffer", "#083") {
                         active($0.audio.received, $0.audio.received.jitterBufferDelay * 1000)
                     },
+                    line("video jitter", "#808") { active($0.video.received, $0.video.received.jitter * 1000) },
                 ]),
         ]
+        return plots.map { plot in
+            var plot = plot
+            plot.marks = timeline.events.map(\.time)
+            return plot
+        }
     }
 
     static func escaped(_ text: String) -> String {

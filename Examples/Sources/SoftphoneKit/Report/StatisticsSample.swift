@@ -20,8 +20,14 @@ struct StatisticsSample: Decodable, Sendable {
         var jitterBufferDelay: Double
         var frames: Double
         var frameRate: Double
+        var freezes: Double
         var frozenSeconds: Double
         var keyFrames: Double
+        var repaired: Double
+        var concealedSamples: Double
+        var samples: Double
+        var relayed: Bool
+        var remote: String?
         var width: Double?
         var height: Double?
         var encrypted: String?

@@ -1,0 +1,133 @@
+import OffhookBasics
+import OffhookEngine
+import OffhookMedia
+import OffhookRTP
+import OffhookSDP
+import Testing
+
+/// Media that finds its way: ICE, DTLS and what SIP carries for them, in whole calls.
+@Suite struct `The way of media` {
+    static let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
+
+    static var capabilities: MediaCapabilities {
+        var capabilities = MediaCapabilities()
+        capabilities.hasDTLS = true
+        capabilities.security = .dtls
+        capabilities.canBundle = true
+        capabilities.audioExtensions = [HeaderExtensionIdentifiers.mediaIdentificationURI]
+        capabilities.videoExtensions = [HeaderExtensionIdentifiers.mediaIdentificationURI]
+        return capabilities
+    }
+
+    @Test(arguments: 1...40) func `is found and secured whichever datagram of the handshakes is lost`(lost: Int) throws
+    {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
+        network.losingMedia = lost
+        let (caller, answered, start) = network.connect(
+            offering: .sendReceive, answering: .sendReceive, settling: .seconds(8))
+        let callee = try #require(answered)
+
+        #expect(network.finished[start] == .some(nil))
+        #expect(network.snapshots[caller]?.isSecure == true)
+        #expect(network.snapshots[callee]?.isSecure == true)
+        // What follows is no handshake.
+        network.losingMedia = nil
+        network.step(.callee) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.step(.caller) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[caller] == [Self.frame])
+        #expect(network.videoFrames[callee] == [Self.frame])
+    }
+
+    /// TURN servers by TCP that never answer: candidates are not complete until somebody gives up.
+    static var slowRelay: ICESettings {
+        var settings = ICESettings()
+        settings.relayServers = [
+            ICESettings.Relay(
+                endpoint: Endpoint(IPAddress(version4: 0xC000_0263), 3478), transport: .tcp, username: "a",
+                password: "b")
+        ]
+        return settings
+    }
+
+    @Test func `an answer to who trickles waits for no candidates, and those of either side follow by INFO`() throws {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: Self.slowRelay)
+        let (caller, answered, start) = network.connect(
+            offering: .sendReceive, answering: .sendReceive, settling: .milliseconds(300))
+        let callee = try #require(answered)
+        #expect(network.finished[start] == .some(nil))
+        #expect(network.snapshots[caller]?.isSecure == true)
+        #expect(network.snapshots[callee]?.isSecure == true)
+        let invite = try #require(network.messages[0].first { $0.hasPrefix("INVITE") })
+        #expect(invite.contains("Recv-Info: trickle-ice"))
+        #expect(invite.contains("a=ice-options:ice2 trickle"))
+        #expect(!invite.contains("a=end-of-candidates"))
+
+        for side in EngineNetwork.Side.allCases {
+            for relay in network.openRelays[side.rawValue] {
+                network.step(side) { $0.relayClosed(relay, at: $1) }
+            }
+        }
+        network.run(.seconds(2))
+        for messages in network.messages {
+            let info = try #require(messages.last { $0.hasPrefix("INFO") })
+            #expect(info.contains("Info-Package: trickle-ice"))
+            #expect(info.contains("Content-Type: application/trickle-ice-sdpfrag"))
+            #expect(info.contains("a=end-of-candidates"))
+        }
+        #expect(!network.messages.joined().contains { $0.hasPrefix("SIP/2.0 469") || $0.hasPrefix("SIP/2.0 415") })
+    }
+
+    @Test func `connections to relays are closed with the call`() throws {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: Self.slowRelay)
+        let (caller, _, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        #expect(!network.openRelays[0].isEmpty)
+        network.step(.caller) { $0.end(caller, at: $1) }
+        network.run(.seconds(2))
+        #expect(network.openRelays == [[], []])
+    }
+
+    @Test func `a restart that the far end refuses leaves the old way in use`() throws {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        // Its own offer, at the same moment, makes the callee answer 491 to the restart's.
+        network.perform(.hold, on: callee, .callee)
+        let restart = network.perform(.restartICE, on: caller, .caller)
+        network.run(.seconds(40))
+        #expect(network.finished[restart] == .some(nil))
+        network.perform(.unhold, on: callee, .callee)
+        network.run(.seconds(5))
+        network.step(.caller) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[callee]?.last == Self.frame)
+    }
+}
+
+@Suite struct `Streams of a bundle` {
+    @Test func `are told apart by mid, then by payload type, then by a source seen before`() {
+        var sources = BundleSources()
+        #expect(sources.line(of: SSRC(1), named: .video, fitting: [.audio]) == .video)
+        #expect(sources.line(of: SSRC(2), named: nil, fitting: [.audio]) == .audio)
+        #expect(sources.line(of: SSRC(1), named: nil, fitting: []) == .video)
+        #expect(sources.line(of: SSRC(1), named: nil, fitting: [.audio, .video]) == .video)
+        #expect(sources.line(of: SSRC(2), named: nil, fitting: []) == .audio)
+        #expect(sources.line(of: SSRC(3), named: nil, fitting: [.audio, .video]) == nil)
+    }
+
+    @Test func `a source may change its line`() {
+        var sources = BundleSources()
+        #expect(sources.line(of: SSRC(1), named: .video, fitting: []) == .video)
+        #expect(sources.line(of: SSRC(1), named: .audio, fitting: []) == .audio)
+        #expect(sources.line(of: SSRC(1), named: nil, fitting: []) == .audio)
+    }
+
+    @Test func `sources without end do not fill memory, nor hide those that name themselves`() {
+        var sources = BundleSources()
+        for number in 0..<10_000 as Range<UInt32> {
+            _ = sources.line(of: SSRC(number), named: nil, fitting: [.video])
+        }
+        #expect(sources.line(of: SSRC(9_999), named: nil, fitting: []) == .video)
+        #expect(sources.line(of: SSRC(0), named: nil, fitting: []) == nil)
+    }
+}
