@@ -38,6 +38,15 @@ import Testing
         #expect(options.port == port)
     }
 
+    @Test func `sound processing is left to the library, or switched`() throws {
+        #expect(try options("").echoCancellation == .automatic)
+        #expect(try options("--echo-cancellation off").echoCancellation == .off)
+        #expect(try options("--noise-suppression on").noiseSuppression == .on)
+        #expect(try options("--gain-control auto").gainControl == .automatic)
+        #expect(throws: UsageError.self) { try options("--gain-control loud") }
+        #expect(try options("--speaker pulse:USB").speaker == .pulse("USB"))
+    }
+
     @Test func `whom to listen to`() throws {
         #expect(try options("").allowedPeers == .anyone)
         #expect(try options("--accept-from server").allowedPeers == .serversOnly)

@@ -30,6 +30,17 @@ import Testing
             ])
     }
 
+    @Test func `microphones and speakers are named as the options name them`() throws {
+        let script = try Script(parsing: "1:microphone=pulse:USB Headset,2:microphone=tone:500,3:speaker=pulse")
+
+        #expect(
+            script.steps.map(\.command) == [
+                .microphone(.pulse("USB Headset")), .microphone(.tone(500)), .speaker(.pulse(nil)),
+            ])
+        #expect(throws: UsageError.self) { try Script(parsing: "1:speaker=file.wav") }
+        #expect(throws: UsageError.self) { try Script(parsing: "1:microphone=phone") }
+    }
+
     @Test func `other calls are named by their number`() throws {
         let script = try Script(parsing: "1:transfer-to-call=2,2:join=1")
 
