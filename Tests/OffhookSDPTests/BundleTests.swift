@@ -29,6 +29,25 @@ import Testing
         #expect(ours.media[1].remoteRTP == ours.media[0].remoteRTP)
     }
 
+    @Test func `an extension that is answered alone is offered once the far end has offered it`() throws {
+        var capabilities = capabilities
+        capabilities.answeredExtensions = ["urn:mid"]
+        var ours = OfferAnswer(capabilities)
+        let uris = { (description: SessionDescription) in
+            description.media.map { $0.headerExtensions.map(\.uri) }
+        }
+        #expect(uris(ours.makeOffer(.video())) == [[], []])
+        ours.rollback()
+
+        let offer = try peer(
+            "m=audio 40000 RTP/AVP 0\na=mid:0\na=rtcp-mux\na=extmap:7 urn:mid",
+            "m=video 40002 RTP/AVP 96\na=mid:1\na=rtpmap:96 VP8/90000\na=rtcp-mux\na=extmap:7 urn:mid",
+            session: ["a=group:BUNDLE 0 1"])
+        let answer = try ours.answer(offer, .video())
+        #expect(answer.media.map { $0.headerExtensions.map(\.id) } == [[7], [7]])
+        #expect(ours.makeOffer(.video()).media.map { $0.headerExtensions.map(\.id) } == [[7], [7]])
+    }
+
     @Test func `port 0 without bundle-only is a refused line`() throws {
         var ours = OfferAnswer(capabilities)
         let offer = try peer(

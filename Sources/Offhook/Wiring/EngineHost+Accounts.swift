@@ -43,9 +43,8 @@ extension EngineHost {
         else { return }
         account.ice = ice
         account.capabilities.canBundle = true
-        // First on both lines, so that it has one number in the whole bundle (RFC 9143 §15).
-        account.capabilities.audioExtensions.insert(HeaderExtensionIdentifiers.mediaIdentificationURI, at: 0)
-        account.capabilities.videoExtensions.insert(HeaderExtensionIdentifiers.mediaIdentificationURI, at: 0)
+        // RFC 9143 §9.2 wants it offered too; linphone 5.1 then ends by a fault of its own in many a call.
+        account.capabilities.answeredExtensions = [HeaderExtensionIdentifiers.mediaIdentificationURI]
         step { $0.setAccount(account) }
     }
 

@@ -46,6 +46,8 @@ package struct MediaCapabilities: Hashable, Sendable {
     /// URIs of the RTP header extensions we know.
     package var audioExtensions: [String] = []
     package var videoExtensions: [String] = []
+    /// Likewise, for those that are answered and not offered.
+    package var answeredExtensions: [String] = []
     /// Whether streams can share a transport (RFC 9143).
     package var canBundle = false
     /// Whether addresses of these families can be sent to.

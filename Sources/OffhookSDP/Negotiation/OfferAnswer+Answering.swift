@@ -134,7 +134,8 @@ extension OfferAnswer {
     }
 
     private func answeredExtensions(_ kind: StreamKind, _ peer: PeerLine) -> [HeaderExtensionAttribute] {
-        let known = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
+        let offered = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
+        let known = capabilities.answeredExtensions + offered
         var answered: [HeaderExtensionAttribute] = []
         for offered in peer.media.headerExtensions where known.contains(offered.uri) && offered.id <= 255 {
             guard !answered.contains(where: { $0.uri == offered.uri || $0.id == offered.id }) else { continue }

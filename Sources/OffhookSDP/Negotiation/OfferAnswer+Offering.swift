@@ -139,7 +139,9 @@ extension OfferAnswer {
     }
 
     private func offeredExtensions(_ kind: StreamKind, memory: LineMemory?) -> [HeaderExtensionAttribute] {
-        let known = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
+        let own = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
+        // What the far end has offered once, it knows.
+        let known = capabilities.answeredExtensions.filter { memory?.extensionIDs[$0] != nil } + own
         var taken = Set(memory.map { Array($0.extensionIDs.values) } ?? [])
         return known.compactMap { uri in
             if let id = memory?.extensionIDs[uri] { return HeaderExtensionAttribute(id: id, uri: uri) }

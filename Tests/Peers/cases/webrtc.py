@@ -189,7 +189,8 @@ add("webrtc-offhook-trickles-to-chromium", webrtc_call("chromium", False, True, 
 add("webrtc-offhook-calls-janus-echo", echo_call)
 for kind in calls.PEERS:
     for ice, word in [(False, "dtls"), (True, "ice-dtls")]:
-        # Linphone 5.1 takes our bundle of two lines, but ends by a fault of its own in two of five such calls.
+        # Linphone 5.1 that is offered a bundle takes it by halves and then does no handshake for its second line; where
+        # packets are to bear `mid` as well, it ends by a fault of its own in two of five calls.
         has_video = not (ice and kind == "linphone")
         add("webrtc-offhook-calls-%s-%s" % (kind, word), softphone_call(kind, False, ice, has_video))
         add("webrtc-%s-calls-offhook-%s" % (kind, word), softphone_call(kind, True, ice))
