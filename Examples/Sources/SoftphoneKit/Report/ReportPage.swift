@@ -13,7 +13,7 @@ struct ReportPage: Sendable {
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><title>\(Self.escaped(title))</title>
             <style>
-            body { font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 900px; padding: 0 1em; color: #222 }
+            body { font: 15px system-ui, sans-serif; margin: 2em auto; max-width: 960px; padding: 0 1em; color: #222 }
             h2 { font-size: 1em; margin: 1.6em 0 0 } p { margin: .2em 0 }
             svg { width: 100% } svg text { font-size: 11px; fill: #666 }
             svg .grid { stroke: #ddd } svg polyline { fill: none; stroke-width: 1.6 }
@@ -21,6 +21,7 @@ struct ReportPage: Sendable {
             .events td:first-child { font-variant-numeric: tabular-nums; color: #666 }
             span { margin-right: 1.2em } span i { display: inline-block; width: 1em; height: .25em; margin-right: .4em; vertical-align: middle }
             table { border-collapse: collapse } td, th { padding: .2em .9em .2em 0; text-align: left }
+            td { white-space: nowrap }
             </style></head><body>
             <h1>\(Self.escaped(title))</h1>
             \(sections.joined(separator: "\n"))

@@ -5,7 +5,10 @@ struct Timeline: Sendable {
         var text: String
     }
 
+    private static let stillness = "the picture stands still: "
+
     private(set) var events: [Event] = []
+    private var frozenInRow = 0.0
     /// Seconds in which the picture stood still.
     private(set) var freezes: [ClosedRange<Double>] = []
     /// The share of sound that was made up, in per cent, by the time of the sample.
@@ -17,6 +20,22 @@ struct Timeline: Sendable {
         for (before, after) in zip(samples, samples.dropFirst()) {
             compare(before, after)
         }
+    }
+
+    /// One that goes on over several samples is one.
+    private mutating func noteFreeze(_ length: Double, _ before: Double, _ after: Double) {
+        var start = max(before, after - length)
+        var total = length
+        if let last = freezes.last, last.upperBound == before {
+            start = last.lowerBound
+            total += frozenInRow
+            freezes.removeLast()
+            events.removeAll { $0.time == before && $0.text.hasPrefix(Self.stillness) }
+        }
+        freezes.append(start...after)
+        frozenInRow = total
+        let shown = (total * 100).rounded() / 100
+        events.append(Event(time: after, text: "\(Self.stillness)\(shown) s"))
     }
 
     private mutating func compare(_ before: StatisticsSample, _ after: StatisticsSample) {
@@ -38,11 +57,7 @@ struct Timeline: Sendable {
             note("video received is \(after.video.received.quality)")
         }
         let frozen = after.video.received.frozenSeconds - before.video.received.frozenSeconds
-        if frozen > 0.05 {
-            let length = (frozen * 100).rounded() / 100
-            note("the picture stands still: \(length) s")
-            freezes.append(max(before.time, after.time - frozen)...after.time)
-        }
+        if frozen > 0.05 { noteFreeze(frozen, before.time, after.time) }
         let made = after.audio.received.concealedSamples - before.audio.received.concealedSamples
         let played = after.audio.received.samples - before.audio.received.samples
         if played > 0 { concealed[after.time] = max(0, made) / played * 100 }
