@@ -337,13 +337,17 @@ add("accounts-attended-transfer", attended_transfer, limit=90)
 def joined_calls(lab):
     """Alice and carol both call bob, who joins them: they hear each other."""
     server = Kamailio(lab)
-    bob = Offhook.answering(lab, "--calls", "2", "--microphone", "silence", "--do", "4:join=2", *account(server, "bob"),
+    bob = Offhook.answering(lab, "--calls", "2", "--microphone", "silence", "--do", "6:join=2", *account(server, "bob"),
                             name="bob", port=5062)
-    carol = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "9", "--microphone", "silence",
-                            *account(server, "carol"), name="carol", port=5064)
+    carol = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--microphone", "silence", *account(server, "carol"), name="carol",
+                            port=5064)
     carol.need_event("callDidEstablish", 20)
-    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, "--duration", "7", *account(server, "alice"), name="alice")
+    alice = Offhook.calling(lab, "sip:bob@" + DOMAIN, *account(server, "alice"), name="alice")
     alice.need_event("callDidEstablish", 20)
+    # They are joined six seconds after the first call.
+    time.sleep(11)
+    for program in (alice, carol):
+        program.interrupt()
     for program in (alice, carol, bob):
         lab.need(program.wait(30) is not None, "%s does not end: %s" % (program.name, program.story))
     heard = sound.seconds(carol.sound, OFFHOOK_TONE)
