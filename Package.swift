@@ -119,6 +119,11 @@ let package = Package(
         // Microphones and speakers as an app sees them; Tests/Sound/run runs it.
         .executableTarget(
             name: "SoundProbe", dependencies: ["Offhook"], path: "Tests/Sound/Probe", swiftSettings: strict),
+        // Motion JPEG to VP8 beside ffmpeg; Benchmarks/run runs it.
+        .executableTarget(
+            name: "CaptureBenchmark",
+            dependencies: ["OffhookDevices", "OffhookCodecs", "OffhookMedia", "OffhookBasics"],
+            path: "Benchmarks/MJPEGCapture", swiftSettings: strict),
         tests("OffhookTests", ["Offhook", "OffhookTestKit", "OffhookBasics", "OffhookRTP"]),
         tests("OffhookTestKitTests", ["OffhookTestKit", "Offhook", "OffhookDevices", "OffhookBasics"]),
     ]

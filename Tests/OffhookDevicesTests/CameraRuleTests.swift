@@ -158,3 +158,24 @@ import Testing
         #expect(abs(run(90, every: .microseconds(33_333)) - 30) < 0.5)
     }
 }
+
+@Suite struct `Camera controls` {
+    private func control(_ kind: CameraControl.Kind, _ range: ClosedRange<Int>, step: Int = 1) -> CameraControl {
+        CameraControl(
+            id: .brightness, name: "Brightness", kind: kind, range: range, step: step, defaultValue: range.lowerBound,
+            value: range.lowerBound, isSettable: true)
+    }
+
+    @Test func `take the values that they list, and say what these are`() {
+        let number = control(.number, -10...10, step: 5)
+        let menu = control(.menu([0: "Disabled", 2: "60 Hz"]), 0...2)
+        let toggle = control(.toggle, 0...1)
+
+        #expect((-12...12).filter(number.takes) == [-10, -5, 0, 5, 10])
+        #expect((-1...3).filter(menu.takes) == [0, 2])
+        #expect((-1...3).filter(toggle.takes) == [0, 1])
+        #expect(number.wordsForValues == "-10 to 10 in steps of 5")
+        #expect(menu.wordsForValues == "0 (Disabled), 2 (60 Hz)")
+        #expect(toggle.wordsForValues == "0 or 1")
+    }
+}

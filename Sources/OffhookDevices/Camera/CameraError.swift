@@ -3,7 +3,7 @@ public struct CameraError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of trouble.
     public struct Code: Hashable, Sendable {
         private enum Base: Hashable {
-            case notFound, busy, notPermitted, vanished, formatNotSupported, stalled, failed
+            case notFound, busy, notPermitted, vanished, formatNotSupported, stalled, controlNotSettable, failed
         }
         private let base: Base
         private init(_ base: Base) { self.base = base }
@@ -20,6 +20,8 @@ public struct CameraError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let formatNotSupported = Code(.formatNotSupported)
         /// It is there, but no picture has come for two seconds.
         public static let stalled = Code(.stalled)
+        /// The control is not there, cannot be set now, or does not take the value.
+        public static let controlNotSettable = Code(.controlNotSettable)
         /// The driver reports an error.
         public static let failed = Code(.failed)
     }

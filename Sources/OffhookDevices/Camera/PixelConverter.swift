@@ -1,17 +1,21 @@
 internal import CYUV
-internal import OffhookMedia
+package import OffhookMedia
 
 /// Turns what a camera's driver delivers into I420, in one pass from the driver's memory to the frame's.
 ///
 /// I420 is what encoder and scaler want, so that no second conversion follows.
-final class PixelConverter {
+package final class PixelConverter {
     /// How the driver lays out a picture.
-    struct Layout: Hashable {
-        var pixelFormat: CameraPixelFormat
-        var size: VideoSize
+    package struct Layout: Hashable {
+        package var pixelFormat: CameraPixelFormat
+        package var size: VideoSize
         /// Bytes from row to row for each of the driver's memory planes; 0 or nothing where the driver does not say. A
         /// plane that holds luma and chroma has the luma's here.
-        var strides: [Int] = []
+        package var strides: [Int] = []
+
+        package init(pixelFormat: CameraPixelFormat, size: VideoSize, strides: [Int] = []) {
+            (self.pixelFormat, self.size, self.strides) = (pixelFormat, size, strides)
+        }
     }
 
     private enum Kind {
@@ -29,11 +33,11 @@ final class PixelConverter {
         .jpeg,
     ]
 
-    let layout: Layout
+    package let layout: Layout
     private let kind: Kind
 
     /// Nil for a format that cannot be converted.
-    init?(_ layout: Layout) {
+    package init?(_ layout: Layout) {
         guard layout.size.width > 0, layout.size.height > 0, layout.size.width <= 16384, layout.size.height <= 16384
         else { return nil }
         self.layout = layout
@@ -58,7 +62,7 @@ final class PixelConverter {
     }
 
     /// Fills an I420 buffer of the layout's size; false where the data are too short or damaged.
-    func convert(_ planes: [UnsafeRawBufferPointer], into buffer: VideoFrameBuffer) -> Bool {
+    package func convert(_ planes: [UnsafeRawBufferPointer], into buffer: VideoFrameBuffer) -> Bool {
         guard buffer.size == layout.size, buffer.pixelFormat == .i420 else { return false }
         switch kind {
         case .packed422(let isUYVY):

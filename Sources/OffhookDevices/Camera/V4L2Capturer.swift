@@ -62,6 +62,39 @@ public final class V4L2Capturer: VideoCapturer {
         CameraScanner(configuration: configuration).scan().cameras
     }
 
+    /// The controls of a camera, with their values now. It need not be in use, and may be: listing disturbs nothing. Waits
+    /// for the driver, which takes milliseconds.
+    public static func controls(of device: CameraDevice) throws(CameraError) -> [CameraControl] {
+        do { return try V4L2Device(path: device.path).controls() } catch {
+            throw CameraError(error, camera: device.name)
+        }
+    }
+
+    /// Sets a control of a camera, in use or not. The camera keeps the value until it is unplugged or another program sets it.
+    ///
+    /// - Throws: ``CameraError/Code/controlNotSettable`` where the camera has no such control, cannot set it now, or does not
+    ///   take the value.
+    public static func setControl(
+        _ identifier: CameraControl.ID, to value: Int, of device: CameraDevice
+    ) throws(CameraError) {
+        let node: V4L2Device
+        do { node = try V4L2Device(path: device.path) } catch { throw CameraError(error, camera: device.name) }
+        guard let control = node.cameraControl(identifier) else {
+            throw CameraError(
+                .controlNotSettable, "\(device.name) has no such control: choose one of those that it lists.")
+        }
+        guard control.isSettable else {
+            throw CameraError(
+                .controlNotSettable,
+                "\(control.name) of \(device.name) cannot be set now: switch off what sets it by itself.")
+        }
+        guard control.takes(value), node.setControl(identifier.rawValue, to: value) else {
+            throw CameraError(
+                .controlNotSettable,
+                "\(control.name) of \(device.name) does not take \(value): choose \(control.wordsForValues).")
+        }
+    }
+
     /// Hears of interruptions and of cameras coming and going. Kept weakly.
     public var delegate: (any V4L2CapturerDelegate)? {
         get { listener.delegate }

@@ -104,6 +104,6 @@ struct SystemError: Error, Hashable {
 }
 
 /// The text in a C array of bytes.
-private func text<Bytes>(_ bytes: Bytes) -> String {
+func text<Bytes>(_ bytes: Bytes) -> String {
     withUnsafeBytes(of: bytes) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

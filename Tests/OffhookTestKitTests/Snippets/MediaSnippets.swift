@@ -24,6 +24,12 @@ final class BrightnessMeter: VideoSink {
     }
 }
 
+func calm(_ camera: CameraDevice) throws {
+    for control in try V4L2Capturer.controls(of: camera) { print(control.name, control.range, control.value) }
+    // 50 Hz, against the flicker of lamps.
+    try V4L2Capturer.setControl(.powerLineFrequency, to: 1, of: camera)
+}
+
 final class SlideShow: VideoCapturer {
     private let sink = Lock<(any VideoSink)?>(nil)
     private let queue = DispatchQueue(label: "slides")

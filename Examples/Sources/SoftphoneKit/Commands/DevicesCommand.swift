@@ -19,6 +19,15 @@ enum DevicesCommand {
                 let rates = format.frameRates.map { $0.formattedRate }.joined(separator: ", ")
                 print("      \(format.pixelFormat) \(format.size)\(rates.isEmpty ? "" : " at \(rates)")")
             }
+            do {
+                for control in try V4L2Capturer.controls(of: camera) where control.isSettable {
+                    print(
+                        "      \(control.name): \(control.value), of \(control.range.lowerBound) to \(control.range.upperBound)"
+                    )
+                }
+            } catch {
+                print("      \(error)")
+            }
         }
         if let trouble { print(trouble) }
         show("Microphones", devices.microphones, others: "tone, silence, FILE.wav")

@@ -53,6 +53,28 @@ struct VividChecks {
         let (single, multiple) = (cameras[0], cameras[1])
         capturer.delegate = watcher
         capturer.setVideoSink(watcher)
+        await report.check("controls are listed with their values, set while pictures come, and mistakes told") {
+            let controls = try V4L2Capturer.controls(of: single)
+            guard let brightness = controls.first(where: { $0.id == .brightness }) else {
+                throw Report.Failure("\(controls.map(\.name))")
+            }
+            try expect(brightness.range == 0...255 && brightness.kind == .number, "\(brightness)")
+            let menus = controls.compactMap { if case .menu(let choices) = $0.kind { choices } else { nil } }
+            try expect(menus.contains { $0.count > 2 && $0.values.allSatisfy { !$0.isEmpty } }, "\(menus)")
+            try await capturer.useCamera(single)
+            _ = try await watcher.frames(3)
+            try V4L2Capturer.setControl(.brightness, to: 200, of: single)
+            let now = try V4L2Capturer.controls(of: single).first { $0.id == .brightness }?.value
+            try expect(now == 200, "\(String(describing: now))")
+            try V4L2Capturer.setControl(.brightness, to: brightness.defaultValue, of: single)
+            for (identifier, value) in [(CameraControl.ID.brightness, 256), (.zoom, 1)] {
+                let trouble = try await error { try V4L2Capturer.setControl(identifier, to: value, of: single) }
+                try expect(trouble.code == .controlNotSettable, "\(trouble)")
+                print("    \(trouble)")
+            }
+            watcher.clear()
+            _ = try await watcher.frames(3)
+        }
         await report.check("cameras are listed with position, bus and formats") {
             try expect(cameras.map(\.path) == ["/dev/video0", "/dev/video1"], "\(cameras.map(\.path))")
             try expect(cameras.map(\.position) == [.front, .back], "\(cameras.map(\.position))")
