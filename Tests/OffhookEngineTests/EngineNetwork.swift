@@ -47,6 +47,9 @@ final class EngineNetwork {
     /// The media datagram to lose, by number from 1.
     var losingMedia: Int?
     private(set) var mediaCount = 0
+    /// What a stranger sends to the port of every media packet, just before it.
+    var strangersDatagrams: [[UInt8]] = []
+    private var strangersBuffers = PacketPool()
     /// What each side has sent of SIP.
     private(set) var messages: [[String]] = [[], []]
     /// Connections to TURN servers that were asked for and not given up; nothing answers them here.
@@ -192,6 +195,12 @@ final class EngineNetwork {
             step(side) { $0.receiveSignaling(bytes, from: source, local: side.endpoint, at: $1) }
         case .media(let packet, let port, let fromPort):
             guard let socket = sockets[side.rawValue].first(where: { $0.value == port })?.key else { return }
+            for bytes in strangersDatagrams {
+                let strange = strangersBuffers.take()
+                strange.assign(bytes)
+                let stranger = Endpoint(IPAddress(version4: 0xCB00_7142), 666)
+                step(side) { $0.receiveMedia(strange, on: socket, from: stranger, at: $1) }
+            }
             let source = Endpoint(side.other.endpoint.address, fromPort)
             step(side) { $0.receiveMedia(packet, on: socket, from: source, at: $1) }
         }

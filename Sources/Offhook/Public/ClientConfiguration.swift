@@ -45,6 +45,9 @@ public struct ClientConfiguration: Sendable {
     public var transferPolicy = TransferPolicy.follow
     /// Who may call.
     public var allowedPeers = AllowedPeers.anyone
+    /// Most calls at once, so that strangers who call in masses do not use up the machine: a call with video takes about
+    /// 1 MB. Who calls beyond hears busy (486).
+    public var maximumCalls = 250
     /// How long things may take.
     public var timeouts = Timeouts()
     /// The interval of session timers (RFC 4028); nil does without them.

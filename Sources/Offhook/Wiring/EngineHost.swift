@@ -77,6 +77,7 @@ actor EngineHost {
                 clamping: (configuration.sessionInterval?.inNanoseconds ?? 1_800_000_000_000) / 1_000_000_000))
         // Without TCP a long request has no other way to go.
         if !configuration.transports.contains(.tcp) { settings.userAgent.datagramLimit = nil }
+        settings.callLimit = max(1, configuration.maximumCalls)
         settings.videoAddLimit = configuration.timeouts.videoAdd
         settings.noAnswerLimit = configuration.timeouts.noAnswer
         settings.failedCallLinger = configuration.timeouts.failedCallLinger

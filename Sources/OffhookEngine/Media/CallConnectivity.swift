@@ -212,6 +212,11 @@ final class CallConnectivity {
         }
     }
 
+    /// Whether the far end told of an address, or has sent an authenticated check from it.
+    func vouches(for source: Endpoint, on socket: MediaSocketID) -> Bool {
+        agent.knows(source, on: SocketID(socket.number))
+    }
+
     /// Where a transport's packets go, and whether a relay is in between.
     func remote(of ports: MediaPorts) -> (endpoint: Endpoint, isRelayed: Bool)? {
         guard let stream = streams[ports.rtp] else { return nil }

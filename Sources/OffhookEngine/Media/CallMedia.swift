@@ -124,7 +124,10 @@ final class CallMedia {
         guard let first = users.first else { return core.pool.give(packet) }
         let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
         let transport = owns ? first.ownTransport : first.transport
-        switch transport.receive(packet, on: socket, from: source, at: core.now) {
+        let arrival = transport.receive(
+            packet, on: socket, from: source, isVouchedFor: connectivity?.vouches(for: source, on: socket) ?? false,
+            at: core.now)
+        switch arrival {
         case .rtp(let packet):
             let line = users.count > 1 ? line(of: packet, among: users) ?? first : first
             line.session.receiveRTP(packet, at: core.now, pool: &core.pool, actions: &actions)

@@ -21,16 +21,17 @@ final class DTLSComponent {
     private let identity: DTLSIdentity
     private var association: DTLSAssociation?
     private var agreed: (role: SetupRole, fingerprints: [FingerprintAttribute])?
-    private var early: [[UInt8]] = []
+    private var early: [(bytes: [UInt8], source: Endpoint, isVouchedFor: Bool)] = []
     private var actions: [DTLSAssociation.Action] = []
 
     init(identity: DTLSIdentity) {
         self.identity = identity
     }
 
-    /// Takes what was agreed. The same role and certificate as before change nothing (RFC 8842 §5.5).
+    /// Takes what was agreed, and the address that signalling told. The same role and certificate as before change
+    /// nothing (RFC 8842 §5.5).
     func agree(
-        role: SetupRole, remote: DTLSDescription, at now: Instant, outcomes: inout [Outcome]
+        role: SetupRole, remote: DTLSDescription, with address: Endpoint?, at now: Instant, outcomes: inout [Outcome]
     ) {
         if let agreed, agreed.role == role, agreed.fingerprints == remote.fingerprints { return }
         agreed = (role, remote.fingerprints)
@@ -43,7 +44,9 @@ final class DTLSComponent {
                 role: role == .active ? .client : .server, identity: identity, remoteFingerprints: fingerprints)
             self.association = association
             association.start(at: now, actions: &actions)
-            for datagram in early { association.receive(datagram.span.bytes, at: now, actions: &actions) }
+            for datagram in early where datagram.isVouchedFor || datagram.source == address {
+                association.receive(datagram.bytes.span.bytes, at: now, actions: &actions)
+            }
             early = []
         } catch {
             outcomes.append(.failed(error))
@@ -51,11 +54,19 @@ final class DTLSComponent {
         take(&outcomes)
     }
 
-    func receive(_ datagram: RawSpan, at now: Instant, outcomes: inout [Outcome]) {
+    /// Takes a datagram from the far end's address as signalling told it, or from one that ICE vouches for. Others are
+    /// dropped until the handshake is complete: nothing in it is authenticated, so that a stranger's record would end it,
+    /// where RFC 6347 §4.1.2.7 wants it discarded.
+    func receive(
+        _ datagram: RawSpan, from source: Endpoint, expected address: Endpoint?, isVouchedFor: Bool, at now: Instant,
+        outcomes: inout [Outcome]
+    ) {
         guard let association else {
-            if early.count < Self.earlyLimit { early.append(datagram.withUnsafeBytes { Array($0) }) }
+            guard early.count < Self.earlyLimit else { return }
+            early.append((datagram.withUnsafeBytes { Array($0) }, source, isVouchedFor))
             return
         }
+        guard association.isEstablished || isVouchedFor || source == address else { return }
         association.receive(datagram, at: now, actions: &actions)
         take(&outcomes)
     }

@@ -105,13 +105,18 @@ final class MediaTransport {
     func handshake(role: SetupRole, remote: DTLSDescription, at now: Instant) {
         security = .dtls
         for component in handshakes {
-            component.agree(role: role, remote: remote, at: now, outcomes: &handshakeOutcomes)
+            component.agree(
+                role: role, remote: remote, with: address(for: component), at: now, outcomes: &handshakeOutcomes)
             takeHandshake(component)
         }
     }
 
     private var handshakes: [DTLSComponent] {
         [rtpHandshake, isMultiplexed ? nil : rtcpHandshake].compactMap(\.self)
+    }
+
+    private func address(for component: DTLSComponent) -> Endpoint? {
+        component === rtcpHandshake ? remoteControl.current : remote.current
     }
 
     private var rtpContext: SRTPContext? {
@@ -190,14 +195,20 @@ final class MediaTransport {
 
     // MARK: Packets
 
-    func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, at now: Instant) -> Arrival {
+    /// Takes a datagram; `isVouchedFor` tells that ICE has authenticated who sends from there.
+    func receive(
+        _ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, isVouchedFor: @autoclosure () -> Bool,
+        at now: Instant
+    ) -> Arrival {
         let isControl: Bool
         switch PacketKind(classifying: packet.bytes) {
         case .rtp: isControl = false
         case .rtcp: isControl = true
         case .dtls:
             guard let component = socket == ports.rtcp ? rtcpHandshake : rtpHandshake else { return stranger(packet) }
-            component.receive(packet.bytes, at: now, outcomes: &handshakeOutcomes)
+            component.receive(
+                packet.bytes, from: source, expected: address(for: component), isVouchedFor: isVouchedFor(), at: now,
+                outcomes: &handshakeOutcomes)
             takeHandshake(component)
             return .ignored(packet)
         case .stun, .zrtp, .turnChannel, .unknown:

@@ -4,7 +4,8 @@ internal import OffhookBasics
 /// packets come from (symmetric RTP, RFC 4961).
 ///
 /// A stranger must not be able to draw media to himself. Packets that SRTP has authenticated move the address at once;
-/// plain ones only when several came in a row and the present address has been silent.
+/// plain ones only when several came in a row and the present address has been silent, and no longer than until the
+/// address that was signalled speaks.
 struct RemoteAddress: Sendable {
     private static let packetsNeeded = 4
     private static let silenceNeeded = Duration.seconds(1)
@@ -31,6 +32,7 @@ struct RemoteAddress: Sendable {
 
     /// Takes note of where a packet came from.
     mutating func note(_ source: Endpoint, isAuthenticated: Bool, at now: Instant) {
+        if source == signalled, !isAuthenticated { learned = nil }
         guard let current, source != current else {
             if source == current {
                 lastFromCurrent = now

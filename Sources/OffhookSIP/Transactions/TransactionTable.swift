@@ -89,9 +89,11 @@ package struct TransactionTable: Sendable {
 
     // MARK: Requests from the far end
 
-    /// Takes a request whose top Via is stamped with its source.
+    /// Takes a request whose top Via is stamped with its source. What belongs to a dialog that is known has room in any case:
+    /// a flood from elsewhere must not keep a call from ending.
     package mutating func receive(
-        _ request: SIPRequest, from source: TransportTarget, at now: Instant, outputs: inout [Output]
+        _ request: SIPRequest, from source: TransportTarget, isInDialog: Bool = false, at now: Instant,
+        outputs: inout [Output]
     ) {
         guard let id = ServerTransactionID(request) else { return }
         if request.method == .ack {
@@ -108,7 +110,7 @@ package struct TransactionTable: Sendable {
             settle(&entry, id, outputs: &outputs)
             return
         }
-        guard servers.count < serverLimit else {
+        guard isInDialog || servers.count < serverLimit else {
             outputs.append(.overload(request, to: ResponseRouting(request: request, from: source).target))
             return
         }

@@ -14,7 +14,9 @@ extension SIPUserAgent {
             case .mergedRequest(let request, let transaction):
                 refuse(request, transaction, 482, at: now, actions: &actions)
             case .overload(let request, let target):
-                let response = SIPResponse(answering: request, status: 503, tag: random.token(length: 10))
+                var response = SIPResponse(answering: request, status: 503, tag: random.token(length: 10))
+                // The longest that a server transaction stays (Timer J).
+                response.headers.retryAfter = 32
                 actions.append(.send(response.write(), to: target))
             case .acknowledgement(let request):
                 guard let dialog = DialogID(receiving: request), let id = session(of: dialog) else { continue }
@@ -34,7 +36,7 @@ extension SIPUserAgent {
     }
 
     /// Which session a dialog is of. Who answered without a tag may have one in later requests.
-    private func session(of dialog: DialogID) -> SessionID? {
+    func session(of dialog: DialogID) -> SessionID? {
         sessionsByDialog[dialog]
             ?? sessionsByDialog[DialogID(callID: dialog.callID, localTag: dialog.localTag, remoteTag: "")]
     }

@@ -78,7 +78,8 @@ package struct SIPUserAgent: Sendable {
         switch message {
         case .request(var request):
             ResponseRouting.stamp(&request, from: source)
-            table.receive(request, from: source, at: now, outputs: &outputs)
+            let isInDialog = DialogID(receiving: request).flatMap(session(of:)) != nil
+            table.receive(request, from: source, isInDialog: isInDialog, at: now, outputs: &outputs)
         case .response(let response):
             // A response with more than our own Via is not for us (RFC 3261 §8.1.3.3).
             guard response.headers.vias.count == 1 else { return }

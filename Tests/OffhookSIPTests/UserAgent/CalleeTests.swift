@@ -255,4 +255,17 @@ import Testing
         #expect(count == 3)
         #expect(scene.lines().suffix(7).allSatisfy { $0 == "503 1 OPTIONS" })
     }
+
+    @Test func `a call ends though there is no room for more transactions`() {
+        var configuration = UserAgentConfiguration()
+        configuration.serverTransactionLimit = 3
+        var scene = Scene.answered(configuration)
+        for index in 0..<10 { scene.invite(.options, offer: nil) { $0.headers.callID = "c\(index)" } }
+        scene.forget()
+
+        scene.peer(.bye)
+
+        #expect(scene.lines() == ["200 \(scene.peerSequence) BYE"])
+        #expect(scene.news() == ["ended remote"])
+    }
 }
