@@ -1,6 +1,7 @@
 // Looks at microphones and speakers of a sound server as an app sees them; Tests/Sound/run runs it.
 //
 //   SoundProbe roundtrip SPEAKER MICROPHONE MILLISECONDS   how long a click is under way
+//   SoundProbe mute SPEAKER                                whether a device's mute is set and told
 //   SoundProbe idle                                        whether the connection ends when nobody uses it
 //
 // Each writes one JSON object.
@@ -12,9 +13,10 @@ import Offhook
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch (arguments.first, arguments.count) {
         case ("roundtrip", 4): await RoundTrip(arguments[1], arguments[2], Int(arguments[3]) ?? 60).run()
+        case ("mute", 2): await Muting.run(arguments[1])
         case ("idle", 1): await Idleness.run()
         default:
-            print("usage: SoundProbe roundtrip SPEAKER MICROPHONE MILLISECONDS | idle")
+            print("usage: SoundProbe roundtrip SPEAKER MICROPHONE MILLISECONDS | mute SPEAKER | idle")
             exit(2)
         }
     }
@@ -76,6 +78,34 @@ final class RoundTrip: AudioSink {
             "untilRecorded": mean(flights), "speakerDriftPPM": speaker.statistics.driftPPM,
             "microphoneDriftPPM": microphone.statistics.driftPPM, "gaps": Double(speaker.statistics.gaps),
         ])
+    }
+}
+
+/// Mutes a speaker for all programs, and listens for the news of it.
+final class Muting: SoundServerDelegate, Sendable {
+    private let news = Lock<[Bool]>([])
+    private let name: String
+
+    init(_ name: String) { self.name = name }
+
+    func soundServer(_ server: SoundServer, didChangeDevices devices: AudioDevices) {
+        guard let device = devices.speakers.first(where: { $0.id == name }) else { return }
+        news.withLock { $0.append(device.isMuted) }
+    }
+
+    static func run(_ name: String) async {
+        let listener = Muting(name)
+        let server = SoundServer(callbackQueue: DispatchQueue(label: "news"))
+        server.delegate = listener
+        for isMuted in [true, false, true] {
+            guard let device = (try? await server.devices())?.speakers.first(where: { $0.id == name }) else { continue }
+            server.setMuted(isMuted, of: device)
+            for _ in 0..<100 where listener.news.withLock({ $0.last }) != isMuted {
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        let told = listener.news.withLock { $0 }
+        write(["changes": Double(told.count), "muted": told.last == true ? 1 : 0])
     }
 }
 

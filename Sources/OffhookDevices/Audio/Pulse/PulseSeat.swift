@@ -12,6 +12,8 @@ final class PulseSeat {
     private var stream: PulseStream?
     /// The device that the stream was opened for, or has been moved to since.
     private var target: String?
+    /// Whether sound has flowed by way of the stream.
+    private var wasReady = false
     private var toldDevice: String?
     private var isTroubleTold = false
     private var toldSubstitute: String?
@@ -54,6 +56,13 @@ final class PulseSeat {
             return
         }
         if let stream, stream.state == .failed {
+            if !wasReady {
+                tell(
+                    SoundError(
+                        .failed,
+                        "The sound server opens no \(end.kind.rawValue) on \(target ?? "its default"); it is asked again."
+                    ))
+            }
             close()
             // Where it fails time and again, it is not tried without end.
             mayOpenAt = max(mayOpenAt, now)
@@ -75,7 +84,7 @@ final class PulseSeat {
             return
         }
         mayOpenAt = now + Self.retryInterval
-        target = best
+        (target, wasReady) = (best, false)
         // Without a name the server follows its own default, and a person may move the stream.
         let name = wish.device == nil ? nil : best
         stream = PulseStream(end, wish: wish, device: name, pulse: pulse, context: context) {}
@@ -114,6 +123,7 @@ final class PulseSeat {
     /// Tells where a stream is, and closes it where it should be elsewhere.
     private func check(_ stream: PulseStream, _ wish: PulseWish, _ best: String, at now: Instant) {
         if let device = stream.device {
+            wasReady = true
             if device != toldDevice {
                 toldDevice = device
                 isTroubleTold = false
