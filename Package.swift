@@ -112,7 +112,9 @@ let package = Package(
             "OffhookDevicesTests",
             ["OffhookDevices", "OffhookMedia", "OffhookCodecs", "OffhookBasics", "CPNG", "CTurboJPEG"]),
         // On a virtual X server, where there is one.
-        tests("OffhookScreenTests", ["OffhookDevices", "OffhookMedia", "OffhookBasics", "CXCB"]),
+        tests(
+            "OffhookScreenTests",
+            ["Offhook", "OffhookTestKit", "OffhookDevices", "OffhookMedia", "OffhookBasics", "CXCB"]),
         // Many calls in one process; Tests/Peers/run runs it.
         .executableTarget(
             name: "CallSoak", dependencies: ["Offhook"], path: "Tests/Peers/Soak", swiftSettings: strict),

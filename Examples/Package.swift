@@ -35,9 +35,7 @@ let package = Package(
         .target(
             name: "SoftphoneKit", dependencies: [.product(name: "Offhook", package: "Offhook")], swiftSettings: strict),
         .executableTarget(name: "OffhookCommand", dependencies: ["SoftphoneKit"], swiftSettings: strict),
-        .executableTarget(
-            name: "Softphone", dependencies: [.product(name: "Offhook", package: "Offhook")], path: "Softphone",
-            exclude: ["README.md"], swiftSettings: strict),
+        story("Softphone", path: "Softphone"),
         story("AnsweringMachine", path: "AnsweringMachine"),
         story("DoorStation", path: "DoorStation"),
         story("CustomSink", path: "CustomSink"),

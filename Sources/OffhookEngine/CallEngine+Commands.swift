@@ -13,6 +13,7 @@ package enum CallCommand: Sendable {
     case hold
     case unhold
     case setVideoMode(VideoMode)
+    case setPresentation(Bool)
     case acceptVideo(VideoMode)
     case denyVideo
     case sendDigits([TelephoneEvent])

@@ -63,6 +63,24 @@ import Testing
         #expect(network.snapshots[callee]?.channels.map(\.disabledReason) == [.remoteUser])
     }
 
+    @Test func `a screen that is shared is said to be a presentation, and no longer`() throws {
+        let network = EngineNetwork()
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        #expect(network.snapshots[callee]?.channels.map(\.isPresentation) == [false])
+
+        let begin = network.perform(.setPresentation(true), on: caller, .caller)
+        network.run(.seconds(1))
+
+        #expect(network.finished[begin] == .some(nil))
+        #expect(network.snapshots[callee]?.channels.map(\.isPresentation) == [true])
+        #expect(network.snapshots[caller]?.channels.map(\.isPresentation) == [false])
+        #expect(network.snapshots[callee]?.channels.map(\.negotiated) == [.sendReceive])
+        network.perform(.setPresentation(false), on: caller, .caller)
+        network.run(.seconds(1))
+        #expect(network.snapshots[callee]?.channels.map(\.isPresentation) == [false])
+    }
+
     @Test func `added video that nobody accepts is denied after 15 seconds and audio goes on`() throws {
         let network = EngineNetwork()
         let (caller, answered, _) = network.connect(offering: nil, answering: nil)

@@ -204,6 +204,17 @@ extension `On screen` {
             back.close()
         }
 
+        @Test func `is closed before the process ends`() throws {
+            let window = try window()
+
+            // What is called then.
+            WindowThread.shared.closeAll()
+
+            #expect(!window.isOpen)
+            let next = try self.window()
+            next.close()
+        }
+
         @Test func `says what to do where there is no display`() async throws {
             setenv("DISPLAY", ":64000", 1)
             defer { setenv("DISPLAY", screen.display, 1) }

@@ -16,6 +16,7 @@ import Testing
     /// Sources whose documentation comments have examples.
     private static let sources = [
         "Sources/Offhook/Public/Client.swift", "Sources/OffhookDevices/Camera/V4L2Capturer.swift",
+        "Sources/OffhookDevices/Screen/ScreenCapturer.swift", "Sources/OffhookDevices/Screen/SDLRenderer.swift",
         "Sources/OffhookMedia/VideoSplitter.swift", "Sources/OffhookTestKit/Conformance/CallDelegateConformance.swift",
         "Sources/OffhookTestKit/Conformance/ConformanceCheck.swift",
         "Sources/OffhookTestKit/Exchange/LocalExchange.swift", "Sources/OffhookTestKit/Network/SimulatedNetwork.swift",

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Offhook
 import OffhookTestKit
 import Testing
@@ -10,6 +11,15 @@ import Testing
     @Test(arguments: VideoSinkConformance.checks(for: FileRenderer.self), ["y4m", "png"])
     func file(_ check: ConformanceCheck<FileRenderer>, kind: String) async throws {
         try await withTemporaryFile("\(kind)") { path in try await check(FileRenderer(path: path)) }
+    }
+
+    @Test(arguments: VideoSinkConformance.checks(for: TerminalRenderer.self))
+    func terminal(_ check: ConformanceCheck<TerminalRenderer>) async throws {
+        let nowhere = open("/dev/null", O_WRONLY)
+        defer { close(nowhere) }
+        var configuration = TerminalConfiguration()
+        configuration.descriptor = nowhere
+        try await check(TerminalRenderer(configuration: configuration))
     }
 
     @Test(arguments: VideoSinkConformance.checks(for: VideoSplitter.self))

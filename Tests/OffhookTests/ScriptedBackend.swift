@@ -111,6 +111,9 @@ final class ScriptedBackend: CallBackend {
     func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
         try await perform("setVideoMode", mode.rawValue, call)
     }
+    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async throws(CallError) {
+        try await perform("setPresentation", "\(isPresenting)", call)
+    }
     func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
         try await perform("acceptVideo", mode.rawValue, call)
     }

@@ -34,6 +34,7 @@ package protocol CallBackend: AnyObject, Sendable {
     func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async throws(CallError)
     func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async throws(CallError)
     func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError)
+    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async throws(CallError)
     func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError)
     func denyVideo(_ call: Call.ID) async throws(CallError)
     func transfer(_ call: Call.ID, to address: String) async throws(CallError)

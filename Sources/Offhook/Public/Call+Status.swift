@@ -47,6 +47,8 @@ extension Call {
     public var incomingVideoStatus: IncomingVideoStatus { status.incomingVideoStatus }
     /// The mode the app has set; nil until it sets one.
     public var videoMode: VideoMode? { status.videoMode }
+    /// Whether our pictures are said to be a presentation.
+    public var isPresenting: Bool { status.isPresenting }
     /// What video may do at most.
     public var allowedVideoDirection: MediaDirection { status.allowedVideoDirection }
     /// Whether pictures flow at least one way.

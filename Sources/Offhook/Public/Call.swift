@@ -206,6 +206,15 @@ public final class Call: Sendable, Identifiable {
         try await backend.sendDTMF(id, tones)
     }
 
+    /// Says whether our pictures are a presentation, as a shared screen is (`a=content:slides`, RFC 4796). The far end reads
+    /// it as ``VideoChannel/isPresentation``, and may show such pictures larger. Before the call is up, and while it has no
+    /// video, this is kept for the next offer or answer; else it returns when the far end has agreed.
+    public func setPresentation(_ isPresenting: Bool) async throws(CallError) {
+        try await commands.turn(.negotiating)
+        defer { commands.finish(.negotiating) }
+        try await backend.setPresentation(id, isPresenting)
+    }
+
     /// Chooses what video does. Before the call is up this is kept for the offer or answer; on a call that is up it
     /// returns when the far end has agreed.
     ///

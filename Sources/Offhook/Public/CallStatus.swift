@@ -44,6 +44,8 @@ public struct CallStatus: Sendable {
     public var incomingVideoStatus = IncomingVideoStatus.off
     /// The mode the app has set; nil until it sets one.
     public var videoMode: VideoMode?
+    /// Whether our pictures are said to be a presentation.
+    public var isPresenting = false
     /// What video may do at most.
     public var allowedVideoDirection = MediaDirection.sendReceive
     /// The video lines.

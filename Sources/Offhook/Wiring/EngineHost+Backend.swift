@@ -114,6 +114,10 @@ extension EngineHost: CallBackend {
         try await perform(.setVideoMode(mode), on: call)
     }
 
+    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async throws(CallError) {
+        try await perform(.setPresentation(isPresenting), on: call)
+    }
+
     func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
         try await perform(.acceptVideo(mode), on: call)
     }

@@ -145,6 +145,7 @@ extension CallStatus {
         headers = snapshot.headers.map { SIPHeader($0.name, $0.value) }
         incomingVideoStatus = snapshot.incomingVideoStatus
         videoMode = snapshot.videoMode
+        isPresenting = snapshot.isPresenting
         allowedVideoDirection = snapshot.allowedVideoDirection
         videoChannels = snapshot.channels.map { VideoChannel($0) }
         capabilities = CallCapabilities(snapshot, isOutgoing: isOutgoing)

@@ -31,11 +31,14 @@ final class WindowThread: Sendable {
         /// Does something with a window, where it is still there.
         case change(UInt32, @Sendable (SDLWindow) -> Void)
         case close(UInt32)
+        /// Closes all windows; the process ends.
+        case quit(reply: @Sendable () -> Void)
     }
 
     private struct State {
         var jobs: [Job] = []
         var isRunning = false
+        var thread: pthread_t?
         /// Set while SDL waits for events: how to end that wait.
         var wakeUp: (functions: csdl_functions, event: UInt32)?
         var isWakeUpSent = false
@@ -96,6 +99,7 @@ final class WindowThread: Sendable {
 
     private func run() {
         var desk: Desk?
+        state.withLock { $0.thread = pthread_self() }
         while true {
             while let job = takeJob() {
                 perform(job, at: &desk)
@@ -129,6 +133,11 @@ final class WindowThread: Sendable {
             if let window = desk?.windows[number] { body(window) }
         case .close(let number):
             desk?.windows.removeValue(forKey: number)?.close()
+        case .quit(let reply):
+            for window in desk?.windows.values.map(\.self) ?? [] { window.close() }
+            desk?.windows = [:]
+            endIfEmpty(&desk)
+            reply()
         }
     }
 
@@ -141,6 +150,7 @@ final class WindowThread: Sendable {
 
     private func start() throws(DeviceError) -> Desk {
         let sdl = try SDLLibrary.functions()
+        Self.endsWithProcess
         // Signals belong to the app.
         _ = sdl.SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
         _ = sdl.SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
@@ -159,6 +169,28 @@ final class WindowThread: Sendable {
         let event = sdl.SDL_RegisterEvents(1)
         state.withLock { $0.wakeUp = (sdl, event) }
         return Desk(sdl: sdl)
+    }
+
+    /// A process that ends takes its libraries down, whatever threads are in them: windows are closed before. Asked for
+    /// once the libraries are there, as those that came last go first.
+    private static let endsWithProcess: Void = {
+        atexit { WindowThread.shared.closeAll() }
+    }()
+
+    /// Closes all windows and waits for that.
+    func closeAll() {
+        let isDone = DispatchSemaphore(value: 0)
+        let isToWait = state.withLock { state in
+            guard state.isRunning, state.thread.map({ pthread_equal($0, pthread_self()) != 0 }) != true else {
+                return false
+            }
+            state.jobs.append(.quit { isDone.signal() })
+            return true
+        }
+        guard isToWait else { return }
+        wake()
+        // A display that does not answer does not keep the process.
+        _ = isDone.wait(timeout: .now() + .seconds(2))
     }
 
     private static func noDisplay(_ reason: String) -> DeviceError {

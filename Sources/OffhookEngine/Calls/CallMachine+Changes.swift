@@ -29,6 +29,18 @@ extension CallMachine {
         }
     }
 
+    /// Says of our pictures that they are a presentation: in the next offer or answer, which a call that has video makes now.
+    func setPresentation(_ isPresenting: Bool, token: CommandToken, core: inout EngineCore) {
+        let isNews = isPresenting != snapshot.isPresenting
+        snapshot.isPresenting = isPresenting
+        tell(.changed, core: &core)
+        if isNews, snapshot.isUp, snapshot.hasVideo {
+            change(Change(kind: .refresh, token: token), core: &core)
+        } else {
+            core.output(.finished(token, nil))
+        }
+    }
+
     /// Makes a change, now or when what is under way is done.
     func change(_ change: Change, core: inout EngineCore) {
         guard snapshot.isUp else {

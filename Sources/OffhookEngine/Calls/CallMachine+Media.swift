@@ -58,6 +58,8 @@ extension CallMachine {
         if media.video != nil || mode?.direction != nil {
             guard let stream = media.localStream(.video, address: localAddress, core: &core) else { return nil }
             video = stream
+            // RFC 4796 §5.
+            if snapshot.isPresenting { video?.attributes.append(SDPAttribute("content", "slides")) }
         }
         return MediaWishes(
             audio: audio, video: video, videoMode: mode, allowedVideoDirection: snapshot.allowedVideoDirection,

@@ -159,6 +159,7 @@ final class CallMachine {
         case .hold: change(Change(kind: .hold, token: token), core: &core)
         case .unhold: change(Change(kind: .unhold, token: token), core: &core)
         case .setVideoMode(let mode): setVideoMode(mode, token: token, core: &core)
+        case .setPresentation(let isWanted): setPresentation(isWanted, token: token, core: &core)
         case .acceptVideo(let mode): acceptVideo(mode, token: token, core: &core)
         case .denyVideo: denyVideo(token, core: &core)
         case .sendDigits(let events): sendDigits(events, token: token, core: &core)

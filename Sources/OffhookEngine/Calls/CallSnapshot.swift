@@ -64,6 +64,8 @@ package struct CallSnapshot: Sendable {
     package var usesICE = false
     package var incomingVideoStatus = IncomingVideoStatus.off
     package var videoMode: VideoMode?
+    /// Whether our pictures are said to be a presentation.
+    package var isPresenting = false
     package var allowedVideoDirection = MediaDirection.sendReceive
     package var channels: [ChannelSnapshot] = []
     /// Header fields of the INVITE that we do not interpret.

@@ -65,3 +65,51 @@ final class SlideShow: VideoCapturer {
         #expect(meter.brightness == 77)
     }
 }
+
+/// A window for one call's pictures.
+final class CallWindow: SDLRendererDelegate {
+    let renderer: SDLRenderer
+    let onClose: () -> Void
+
+    init(title: String, onClose: @escaping () -> Void) throws {
+        var configuration = WindowConfiguration(title: title)
+        configuration.lastPicture = .cleared(after: .seconds(5))
+        renderer = try SDLRenderer(configuration: configuration)
+        self.onClose = onClose
+        renderer.delegate = self
+    }
+
+    /// Shows what comes on a channel, and what the camera sends there.
+    func connect(_ channel: VideoChannel, of video: VideoInterface, camera: any VideoCapturer) {
+        video.remoteVideoSource(for: channel.id)?.setVideoSink(renderer)
+        guard let sink = video.localVideoSink(for: channel.id) else { return }
+        camera.setVideoSink(VideoSplitter([sink, renderer.selfViewSink]))
+    }
+
+    func rendererDidClose(_ renderer: SDLRenderer) { onClose() }
+}
+
+/// Shares the screen in a call that has video.
+func shareScreen(in call: Call, on channel: VideoChannel, of video: VideoInterface) async throws -> ScreenCapturer {
+    var configuration = ScreenConfiguration()
+    configuration.frameRate = 5
+    let screen = try ScreenCapturer(configuration: configuration)
+    screen.setVideoSink(video.localVideoSink(for: channel.id))
+    try await call.setPresentation(true)
+    return screen
+}
+
+func showWhatBobSends(
+    source: any VideoSource, camera: any VideoCapturer, localSink: any VideoSink
+) throws -> SDLRenderer {
+    let window = try SDLRenderer(configuration: .init(title: "Bob"))
+    source.setVideoSink(window)
+    camera.setVideoSink(VideoSplitter([localSink, window.selfViewSink]))
+    return window
+}
+
+func shareScreen(on channel: VideoChannel, of video: VideoInterface) throws -> ScreenCapturer {
+    let screen = try ScreenCapturer()
+    screen.setVideoSink(video.localVideoSink(for: channel.id))
+    return screen
+}

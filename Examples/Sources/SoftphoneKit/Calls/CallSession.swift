@@ -40,6 +40,7 @@ import Offhook
         attempt = Task {
             do throws(CallError) {
                 if let mode { try await call.setVideoMode(mode) }
+                try await call.setPresentation(station.camera.isScreen)
                 try await call.start()
             } catch {
                 abandon(error)
@@ -61,6 +62,7 @@ import Offhook
     func accept(_ mode: VideoMode?) async {
         do throws(CallError) {
             if let mode { try await call.setVideoMode(mode) }
+            try await call.setPresentation(station.camera.isScreen)
             try await call.accept()
         } catch {
             abandon(error)
@@ -157,7 +159,7 @@ import Offhook
             case .transfer(let address): try await call.transfer(to: address)
             case .transferToCall(let number): try await call.transfer(to: try station.call(number))
             case .join(let number): try await call.join(try station.call(number))
-            case .camera(let choice): try await station.camera.change(to: choice)
+            case .camera(let choice): try await station.changeCamera(to: choice)
             case .microphone(let choice): try await station.sound.change(microphone: choice)
             case .speaker(let choice): try await station.sound.change(speaker: choice)
             case .ignore: try await call.ignore()

@@ -136,6 +136,12 @@ import Offhook
     /// Whether writing a file failed.
     private(set) var hasFileTrouble = false
 
+    /// Takes another camera, in the middle of calls too, whose far ends are told whether it is a screen.
+    func changeCamera(to choice: CameraChoice) async throws {
+        try await camera.change(to: choice)
+        for session in sessions.values { try await session.call.setPresentation(camera.isScreen) }
+    }
+
     /// Files for one more call.
     func makeOutputs() throws(FileFailure) -> CallOutputs {
         callCount += 1

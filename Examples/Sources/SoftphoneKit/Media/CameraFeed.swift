@@ -14,6 +14,11 @@ import Offhook
         capturer = try Self.capturer(for: choice)
     }
 
+    /// Whether a screen is sent, which the far end is told.
+    var isScreen: Bool {
+        if case .screen = choice { true } else { false }
+    }
+
     /// Whether there is anything to send.
     var hasPictures: Bool { capturer != nil }
 

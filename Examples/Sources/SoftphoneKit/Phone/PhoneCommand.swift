@@ -39,6 +39,7 @@ import Offhook
     private var chosen: Call.ID?
     /// What is being typed, and what it is for; nil while keys are commands.
     private var prompt: (question: String, text: String, then: (String) async -> Void)?
+    private var cameraBeforeScreen = CameraChoice.pattern(nil)
     private var videoQuestion: CheckedContinuation<VideoMode?, Never>?
 
     private init(_ station: Station) {
@@ -118,6 +119,7 @@ import Offhook
         case .quit: finish()
         case .list: list()
         case .camera: await changeCamera()
+        case .shareScreen: await shareScreen()
         case .next: await chooseNext()
         case .fullScreen: station.screen?.toggleFullScreen()
         case .snapshot: takeSnapshot()
@@ -153,7 +155,9 @@ import Offhook
         case .tone(let key):
             station.terminal.say("Key \(key).")
             await session.perform(.dtmf(String(key)))
-        case .call, .callWithVideo, .camera, .next, .list, .help, .quit, .fullScreen, .snapshot: break
+        case .call, .callWithVideo, .camera, .next, .list, .help, .quit, .fullScreen, .snapshot,
+            .shareScreen:
+            break
         }
     }
 
@@ -195,9 +199,19 @@ import Offhook
             case .pattern, .none, .file, .screen:
                 V4L2Capturer.availableCameras().isEmpty ? .pattern(nil) : .v4l2(.position(.front), nil)
             }
+        await useCamera(next)
+    }
+
+    private func shareScreen() async {
+        if station.camera.isScreen { return await useCamera(cameraBeforeScreen) }
+        cameraBeforeScreen = station.camera.choice
+        await useCamera(.screen(nil))
+    }
+
+    private func useCamera(_ choice: CameraChoice) async {
         do {
-            try await station.camera.change(to: next)
-            station.terminal.say("Camera: \(next.words).")
+            try await station.changeCamera(to: choice)
+            station.terminal.say("Camera: \(choice.words).")
         } catch {
             station.terminal.say("\(error)")
         }

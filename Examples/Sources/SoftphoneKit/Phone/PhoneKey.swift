@@ -2,7 +2,7 @@
 enum PhoneKey: Hashable, Sendable {
     case call, callWithVideo, answer, answerWithVideo, deny, ignore, end
     case hold, mute, video, transfer, transferToOther, join, camera, next, list, help, quit
-    case fullScreen, snapshot
+    case fullScreen, snapshot, shareScreen
     case tone(Character)
 
     /// The keys for people, in the order the help lists them.
@@ -14,6 +14,7 @@ enum PhoneKey: Hashable, Sendable {
         ("h", .hold, "hold, or go on"), ("m", .mute, "mute, or be heard again"),
         ("t", .transfer, "transfer to an address"), ("T", .transferToOther, "transfer to the other call"),
         ("j", .join, "join the other call: all hear each other"), ("o", .camera, "other camera"),
+        ("p", .shareScreen, "share the screen, or no longer"),
         ("f", .fullScreen, "fill the screen with the window, or no longer"),
         ("s", .snapshot, "keep the window's picture in a file"), ("n", .next, "next call; the others are held"),
         ("l", .list, "list the calls"),
