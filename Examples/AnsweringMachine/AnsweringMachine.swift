@@ -11,7 +11,12 @@ import Offhook
         }
         let greeting = words.first { $0.hasSuffix(".wav") }
         let machine = try Machine(folder: folder, greeting: greeting, port: words.lazy.compactMap { UInt16($0) }.first)
-        try await machine.user.start()
+        do {
+            try await machine.user.start()
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
         say("Waiting for calls; Ctrl-D ends.")
         await withCheckedContinuation { end in
             Thread.detachNewThread {

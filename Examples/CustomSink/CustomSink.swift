@@ -55,7 +55,12 @@ final class MotionMeter: VideoSink {
 @main @MainActor final class Watcher {
     static func main() async throws {
         let watcher = try Watcher(port: CommandLine.arguments.dropFirst().first.flatMap { UInt16($0) })
-        try await watcher.user.start()
+        do {
+            try await watcher.user.start()
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
         say("Waiting for calls; Ctrl-D ends.")
         await withCheckedContinuation { end in
             Thread.detachNewThread {

@@ -12,7 +12,12 @@ import Offhook
         let door = try Door(
             resident: resident, code: words.dropFirst().first ?? "42#",
             port: words.dropFirst(2).first.flatMap { UInt16($0) })
-        try await door.user.start()
+        do {
+            try await door.user.start()
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
         say("Enter rings the bell; Ctrl-D ends.")
         let (presses, button) = AsyncStream.makeStream(of: Void.self)
         Thread.detachNewThread {

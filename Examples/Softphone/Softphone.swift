@@ -5,15 +5,15 @@ import Offhook
 @main @MainActor final class Softphone {
     static func main() async throws {
         let phone = try Softphone()
-        try await phone.user.start()
-        print("a: answer, x: hang up, m: mute, f: full screen, s: snapshot, 0-9 * #: tones, q: quit")
-        if let address = CommandLine.arguments.dropFirst().first { try await phone.place(address) }
-        for await key in phone.keys {
-            guard key != "q" else { break }
-            await phone.press(key)
+        var hasFailed = false
+        do {
+            try await phone.run()
+        } catch {
+            print(error)
+            hasFailed = true
         }
-        phone.call?.end()
         await phone.client.shutdown()
+        if hasFailed { exit(1) }
     }
 
     private let client = Client()
@@ -45,6 +45,17 @@ import Offhook
         Thread.detachNewThread { [typed] in
             while let line = readLine() { for key in line { typed.yield(key) } }
         }
+    }
+
+    private func run() async throws {
+        try await user.start()
+        print("a: answer, x: hang up, m: mute, f: full screen, s: snapshot, 0-9 * #: tones, q: quit")
+        if let address = CommandLine.arguments.dropFirst().first { try await place(address) }
+        for await key in keys {
+            guard key != "q" else { break }
+            await press(key)
+        }
+        call?.end()
     }
 
     private func place(_ address: String) async throws {
