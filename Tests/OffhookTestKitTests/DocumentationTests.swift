@@ -28,7 +28,7 @@ import Testing
             "Tests/OffhookTests/PrintedFlow.swift", "Tests/OffhookTestKitTests/Snippets/CallSnippets.swift",
             "Tests/OffhookTestKitTests/Snippets/MediaSnippets.swift",
             "Tests/OffhookTestKitTests/Snippets/TestingSnippets.swift",
-            "Tests/OffhookTestKitTests/Snippets/ReadmeSnippet.swift",
+            "Tests/Consumer/Package/Sources/Door/main.swift",
         ]
         return paths.map { path in
             plain((try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? "")

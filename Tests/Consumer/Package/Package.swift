@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [.package(name: "Offhook", path: "../a checkout")],
     targets: [
         .executableTarget(name: "Answerer", dependencies: [.product(name: "Offhook", package: "Offhook")]),
+        .executableTarget(name: "Door", dependencies: [.product(name: "Offhook", package: "Offhook")]),
         .testTarget(
             name: "AnswererTests",
             dependencies: ["Answerer", .product(name: "OffhookTestKit", package: "Offhook")]),

@@ -22,6 +22,38 @@ func getStarted(phone: any CallDelegate) async throws {
     await client.shutdown()
 }
 
+func listen() -> Client {
+    var configuration = ClientConfiguration()
+    configuration.bindAddress = IPAddress(parsing: "127.0.0.1")
+    configuration.port = 5070  // 0 takes any free one; User/listeningEndpoints tells which
+    let client = Client(configuration: configuration)
+    return client
+}
+
+func findTheWay(password: String) -> Client {
+    var configuration = ClientConfiguration()
+    configuration.mediaSecurity = .dtls
+    configuration.connectivity.ice = .on
+    configuration.connectivity.stunServers = ["stun.example.org"]
+    configuration.connectivity.relayServers = [
+        .init(uri: "turn:relay.example.org", username: "alice", password: password),
+        .init(uri: "turns:relay.example.org:443", username: "alice", password: password),
+    ]
+    return Client(configuration: configuration)
+}
+
+func speak(_ user: User) async throws {
+    let audio = user.mediaServices.audioInterface
+    audio.useMicrophone()
+    audio.useSpeaker()
+
+    let devices = try await audio.findDevices()
+    if let headset = devices.speakers.first(where: { $0.formFactor == "headset" }) {
+        audio.useSpeaker(headset)
+    }
+    audio.callTones = .europe
+}
+
 func startAccount() async throws {
     let client = Client()
     let user = try client.createUser(UserConfiguration(address: "sip:alice@example.org"))

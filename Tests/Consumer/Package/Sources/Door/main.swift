@@ -1,6 +1,6 @@
-import Offhook
+// The program that the README prints; `DocumentationTests` looks for it here.
 
-// Code that the documentation prints; `DocumentationTests` looks for it here.
+import Offhook
 
 /// Takes every call and shows its pictures.
 final class Doorbell: CallServiceDelegate, CallDelegate {
@@ -16,8 +16,12 @@ final class Doorbell: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
         call.delegate = self
         Task {
-            if call.incomingVideoStatus != .off { try await call.setVideoMode(.receiveOnly) }
-            try await call.accept()
+            do {
+                if call.incomingVideoStatus != .off { try await call.setVideoMode(.receiveOnly) }
+                try await call.accept()
+            } catch {
+                print("The call could not be taken: \(error)")
+            }
         }
     }
 
@@ -33,10 +37,14 @@ final class Doorbell: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didRemove call: Call) {}
 }
 
-func openTheDoor() async throws -> Doorbell {
-    let client = Client()
-    let user = try client.createUser(UserConfiguration(address: "sip:door@192.0.2.10"))
-    let doorbell = Doorbell(user: user, screen: try FileRenderer(path: "visitor.png"))
+let client = Client()
+let user = try client.createUser(UserConfiguration(address: "sip:door@192.0.2.10"))
+let doorbell = Doorbell(user: user, screen: try FileRenderer(path: "visitor.png"))
+do {
     try await user.start()
-    return doorbell
+    print("Waiting for calls at \(user.listeningEndpoints[.udp]?.description ?? "no port").")
+    try await Task.sleep(for: .seconds(600))
+} catch {
+    print("\(error)")
 }
+await client.shutdown()
