@@ -58,10 +58,11 @@ final class ScriptedBackend: CallBackend {
         log.withLock { $0.append(argument.isEmpty ? command : "\(command) \(argument)") }
     }
 
-    private func perform(_ command: String, _ argument: String, _ call: Call.ID) async throws(CallError) {
+    private func perform(_ command: String, _ argument: String, _ call: Call.ID) async -> CommandOutcome {
         note(command, argument)
-        guard let answer = script.withLock({ $0[command] }) else { return }
-        try await answer(self, call)
+        guard let answer = script.withLock({ $0[command] }) else { return .success(()) }
+        do throws(CallError) { try await answer(self, call) } catch { return .failure(error) }
+        return .success(())
     }
 
     func addUser(_ user: User.ID, configuration: UserConfiguration, media: MediaServices) throws(CallError) {
@@ -71,7 +72,10 @@ final class ScriptedBackend: CallBackend {
         self.media.withLock { $0[user] = media }
     }
 
-    func startUser(_ user: User.ID) async throws(CallError) { note("startUser") }
+    func startUser(_ user: User.ID) async -> CommandOutcome {
+        note("startUser")
+        return .success(())
+    }
     func stopUser(_ user: User.ID) async { note("stopUser") }
     func shutdown() async { note("shutdown") }
 
@@ -84,49 +88,49 @@ final class ScriptedBackend: CallBackend {
         return status
     }
 
-    func start(_ call: Call.ID) async throws(CallError) { try await perform("start", "", call) }
-    func accept(_ call: Call.ID) async throws(CallError) { try await perform("accept", "", call) }
-    func ignore(_ call: Call.ID) async throws(CallError) { try await perform("ignore", "", call) }
-    func deny(_ call: Call.ID, reason: Call.DenyReason) async throws(CallError) {
-        try await perform("deny", reason.rawValue, call)
+    func start(_ call: Call.ID) async -> CommandOutcome { await perform("start", "", call) }
+    func accept(_ call: Call.ID) async -> CommandOutcome { await perform("accept", "", call) }
+    func ignore(_ call: Call.ID) async -> CommandOutcome { await perform("ignore", "", call) }
+    func deny(_ call: Call.ID, reason: Call.DenyReason) async -> CommandOutcome {
+        await perform("deny", reason.rawValue, call)
     }
-    func redirect(_ call: Call.ID, to address: String) async throws(CallError) {
-        try await perform("redirect", address, call)
+    func redirect(_ call: Call.ID, to address: String) async -> CommandOutcome {
+        await perform("redirect", address, call)
     }
     func end(_ call: Call.ID) {
         note("end")
         front.apply(.didEnd(.ended(by: .local)), to: call)
     }
-    func hold(_ call: Call.ID) async throws(CallError) { try await perform("hold", "", call) }
-    func unhold(_ call: Call.ID) async throws(CallError) { try await perform("unhold", "", call) }
-    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async throws(CallError) {
-        try await perform("muteAudio", "\(isMuted)", call)
+    func hold(_ call: Call.ID) async -> CommandOutcome { await perform("hold", "", call) }
+    func unhold(_ call: Call.ID) async -> CommandOutcome { await perform("unhold", "", call) }
+    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async -> CommandOutcome {
+        await perform("muteAudio", "\(isMuted)", call)
     }
-    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async throws(CallError) {
-        try await perform("silenceSpeaker", "\(isSilenced)", call)
+    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async -> CommandOutcome {
+        await perform("silenceSpeaker", "\(isSilenced)", call)
     }
-    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async throws(CallError) {
-        try await perform("sendDTMF", tones.map(\.description).joined(), call)
+    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async -> CommandOutcome {
+        await perform("sendDTMF", tones.map(\.description).joined(), call)
     }
-    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
-        try await perform("setVideoMode", mode.rawValue, call)
+    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async -> CommandOutcome {
+        await perform("setVideoMode", mode.rawValue, call)
     }
-    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async throws(CallError) {
-        try await perform("setPresentation", "\(isPresenting)", call)
+    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async -> CommandOutcome {
+        await perform("setPresentation", "\(isPresenting)", call)
     }
-    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
-        try await perform("acceptVideo", mode.rawValue, call)
+    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async -> CommandOutcome {
+        await perform("acceptVideo", mode.rawValue, call)
     }
-    func denyVideo(_ call: Call.ID) async throws(CallError) { try await perform("denyVideo", "", call) }
-    func transfer(_ call: Call.ID, to address: String) async throws(CallError) {
-        try await perform("transfer", address, call)
+    func denyVideo(_ call: Call.ID) async -> CommandOutcome { await perform("denyVideo", "", call) }
+    func transfer(_ call: Call.ID, to address: String) async -> CommandOutcome {
+        await perform("transfer", address, call)
     }
-    func transfer(_ call: Call.ID, to other: Call.ID) async throws(CallError) {
-        try await perform("transferToCall", "", call)
+    func transfer(_ call: Call.ID, to other: Call.ID) async -> CommandOutcome {
+        await perform("transferToCall", "", call)
     }
-    func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError) { try await perform("join", "", call) }
-    func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError) {
-        try await perform("sendKeyFrameRequest", "", call)
+    func join(_ call: Call.ID, _ other: Call.ID) async -> CommandOutcome { await perform("join", "", call) }
+    func sendKeyFrameRequest(_ call: Call.ID) async -> CommandOutcome {
+        await perform("sendKeyFrameRequest", "", call)
     }
     func statistics(of call: Call.ID) async -> CallStatistics? { figures.withLock { $0 } }
 }

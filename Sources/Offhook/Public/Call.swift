@@ -120,7 +120,7 @@ public final class Call: Sendable, Identifiable {
     public func start() async throws(CallError) {
         try await commands.turn(.handingOn)
         try capabilities.require(.start)
-        try await backend.start(id)
+        try await backend.start(id).get()
     }
 
     /// Answers; returns when the caller has acknowledged. A call that is up already stays so: one that has taken the place of
@@ -129,25 +129,25 @@ public final class Call: Sendable, Identifiable {
         try await commands.turn(.handingOn)
         if direction == .incoming, status.isUp { return }
         try capabilities.require(.accept)
-        try await backend.accept(id)
+        try await backend.accept(id).get()
     }
 
     /// Stops the ringing here. The caller goes on hearing it, and the call can still be accepted or denied.
     public func ignore() async throws(CallError) {
         try capabilities.require(.ignore)
-        try await backend.ignore(id)
+        try await backend.ignore(id).get()
     }
 
     /// Refuses the call.
     public func deny(_ reason: DenyReason = .declined) async throws(CallError) {
         try capabilities.require(.deny)
-        try await backend.deny(id, reason: reason)
+        try await backend.deny(id, reason: reason).get()
     }
 
     /// Sends the caller to another address (302).
     public func redirect(to address: String) async throws(CallError) {
         try capabilities.require(.redirect)
-        try await backend.redirect(id, to: address)
+        try await backend.redirect(id, to: address).get()
     }
 
     /// Ends the call, whatever state it is in. It returns at once and never fails; `callDidEnd(_:reason:)` follows.
@@ -160,7 +160,7 @@ public final class Call: Sendable, Identifiable {
         try await commands.turn(.negotiating)
         defer { commands.finish(.negotiating) }
         try capabilities.require(.hold)
-        try await backend.hold(id)
+        try await backend.hold(id).get()
     }
 
     /// Takes the far end off hold. If it holds us too, that hold stays.
@@ -168,26 +168,26 @@ public final class Call: Sendable, Identifiable {
         try await commands.turn(.negotiating)
         defer { commands.finish(.negotiating) }
         try capabilities.require(.unhold)
-        try await backend.unhold(id)
+        try await backend.unhold(id).get()
     }
 
     /// Sends silence instead of our sound, or our sound again. The far end is not told.
     public func muteAudio(_ isMuted: Bool) async throws(CallError) {
         try capabilities.require(.muteAudio)
-        try await backend.muteAudio(id, isMuted)
+        try await backend.muteAudio(id, isMuted).get()
     }
 
     /// Plays nothing of the call here, or plays it again.
     public func silenceSpeaker(_ isSilenced: Bool) async throws(CallError) {
         try capabilities.require(.silenceSpeaker)
-        try await backend.silenceSpeaker(id, isSilenced)
+        try await backend.silenceSpeaker(id, isSilenced).get()
     }
 
     /// Sends the sound of one key (RFC 4733, or INFO where the peer has no telephone-event); returns when it is out.
     public func sendDTMF(_ tone: DTMFTone) async throws(CallError) {
         try capabilities.require(.sendDTMF)
         callService.front.tones(of: self)?.play([tone])
-        try await backend.sendDTMF(id, [tone])
+        try await backend.sendDTMF(id, [tone]).get()
     }
 
     /// Sends the sound of several keys, `0` to `9`, `*`, `#` and `A` to `D`, one after another.
@@ -203,7 +203,7 @@ public final class Call: Sendable, Identifiable {
             tones.append(tone)
         }
         callService.front.tones(of: self)?.play(tones)
-        try await backend.sendDTMF(id, tones)
+        try await backend.sendDTMF(id, tones).get()
     }
 
     /// Says whether our pictures are a presentation, as a shared screen is (`a=content:slides`, RFC 4796). The far end reads
@@ -212,7 +212,7 @@ public final class Call: Sendable, Identifiable {
     public func setPresentation(_ isPresenting: Bool) async throws(CallError) {
         try await commands.turn(.negotiating)
         defer { commands.finish(.negotiating) }
-        try await backend.setPresentation(id, isPresenting)
+        try await backend.setPresentation(id, isPresenting).get()
     }
 
     /// Chooses what video does. Before the call is up this is kept for the offer or answer; on a call that is up it
@@ -223,19 +223,19 @@ public final class Call: Sendable, Identifiable {
         try await commands.turn(.negotiating)
         defer { commands.finish(.negotiating) }
         try capabilities.require(.setVideoMode(mode))
-        try await backend.setVideoMode(id, mode)
+        try await backend.setVideoMode(id, mode).get()
     }
 
     /// Accepts the video that the far end asked to add.
     public func acceptVideo(_ mode: VideoMode) async throws(CallError) {
         try capabilities.require(.acceptVideo)
-        try await backend.acceptVideo(id, mode)
+        try await backend.acceptVideo(id, mode).get()
     }
 
     /// Refuses the video that the far end asked to add. Sound goes on untouched.
     public func denyVideo() async throws(CallError) {
         try capabilities.require(.denyVideo)
-        try await backend.denyVideo(id)
+        try await backend.denyVideo(id).get()
     }
 
     /// Passes the far end on to an address (RFC 3515); returns when it has got there.
@@ -244,7 +244,7 @@ public final class Call: Sendable, Identifiable {
     public func transfer(to address: String) async throws(CallError) {
         try await commands.turn(.handingOn)
         try capabilities.require(.transfer)
-        try await backend.transfer(id, to: address)
+        try await backend.transfer(id, to: address).get()
     }
 
     /// Passes the far end on to the far end of another call (RFC 3891); returns when they talk.
@@ -253,7 +253,7 @@ public final class Call: Sendable, Identifiable {
     public func transfer(to call: Call) async throws(CallError) {
         try await commands.turn(.handingOn)
         try capabilities.require(.transfer)
-        try await backend.transfer(id, to: call.id)
+        try await backend.transfer(id, to: call.id).get()
     }
 
     /// Joins another call with this one: their far ends hear each other from now on, beside us, until either call ends.
@@ -265,13 +265,13 @@ public final class Call: Sendable, Identifiable {
     public func join(_ call: Call) async throws(CallError) {
         try await commands.turn(.handingOn)
         try capabilities.require(.join)
-        try await backend.join(id, call.id)
+        try await backend.join(id, call.id).get()
     }
 
     /// Asks the far end for a picture that needs no other.
     public func sendKeyFrameRequest() async throws(CallError) {
         try capabilities.require(.sendKeyFrameRequest)
-        try await backend.sendKeyFrameRequest(id)
+        try await backend.sendKeyFrameRequest(id).get()
     }
 
     /// Looks for a new path to the far end (RFC 8445 §2.4); media goes on by the old one until it is found.
@@ -279,7 +279,7 @@ public final class Call: Sendable, Identifiable {
         try await commands.turn(.negotiating)
         defer { commands.finish(.negotiating) }
         try capabilities.require(.restartICE)
-        try await backend.restartICE(id)
+        try await backend.restartICE(id).get()
     }
 
     /// Records the call to a file, from now or, where the call is not up yet, from its first sound or picture on, until
@@ -288,7 +288,7 @@ public final class Call: Sendable, Identifiable {
     ///
     /// - Throws: `notAllowed` where the call is over or is being recorded, or where the recorder had another call.
     public func startRecording(to recorder: CallRecorder) async throws(CallError) {
-        try await backend.startRecording(id, to: recorder)
+        try await backend.startRecording(id, to: recorder).get()
     }
 
     /// Ends the recording, if there is one; the file is complete when this returns.

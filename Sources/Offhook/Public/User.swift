@@ -54,7 +54,7 @@ public final class User: Sendable, Identifiable {
     /// - Throws: `portUnavailable`, `unreachable`, `authenticationFailed`, `registrationFailed`. After the last three
     ///   the account goes on trying where that may help, as ``Registration/retryAfter`` tells.
     public func start() async throws(CallError) {
-        try await backend.startUser(id)
+        try await backend.startUser(id).get()
     }
 
     /// Ends the account's calls, and takes its registration back.

@@ -24,16 +24,16 @@ extension EngineHost {
         }
     }
 
-    func startUser(_ user: User.ID) async throws(CallError) {
-        try open()
-        guard accounts[user] != nil else { throw CallError(.stopped, "The account was removed.") }
+    func startUser(_ user: User.ID) async -> CommandOutcome {
+        do throws(CallError) { try open() } catch { return .failure(error) }
+        guard accounts[user] != nil else { return .failure(CallError(.stopped, "The account was removed.")) }
         accounts[user]?.isStarted = true
         await findServers(of: user)
         front.apply(listening: signaling?.endpoints ?? [:], to: user)
         if accounts[user]?.configuration.server == nil { tellAvailability(of: user, isAvailable: true) }
         let account = AccountHandle(number: user.value)
         let failure = await outcome { engine, token, now in engine.startAccount(account, token: token, at: now) }
-        if let failure { throw CallError(failure) }
+        return failure.map { .failure(CallError($0)) } ?? .success(())
     }
 
     /// Looks the account's STUN and TURN servers up, and tells the engine.

@@ -67,7 +67,7 @@ extension EngineHost: CallBackend {
         submit { engine, now in engine.end(handle, at: now) }
     }
 
-    private func perform(_ command: CallCommand, on call: Call.ID) async throws(CallError) {
+    private func perform(_ command: CallCommand, on call: Call.ID) async -> CommandOutcome {
         let token = nextToken()
         let handle = CallHandle(number: call.value)
         let now = loop.now
@@ -75,88 +75,101 @@ extension EngineHost: CallBackend {
             waiting[token] = continuation
             step { $0.perform(command, on: handle, token: token, at: now) }
         }
-        if let failure { throw CallError(failure) }
+        return failure.map { .failure(CallError($0)) } ?? .success(())
     }
 
-    func start(_ call: Call.ID) async throws(CallError) {
-        try open()
-        try await perform(.start, on: call)
+    /// The same for a command that names an address.
+    private func perform(_ address: String, on call: Call.ID, _ command: (NameAddress) -> CallCommand) async
+        -> CommandOutcome
+    {
+        guard let uri = URI(parsing: address) else {
+            return .failure(CallError(.invalidArgument, "“\(address)” is no address: write it as sip:name@host."))
+        }
+        return await perform(command(NameAddress(uri: uri)), on: call)
     }
 
-    func accept(_ call: Call.ID) async throws(CallError) { try await perform(.accept, on: call) }
-    func ignore(_ call: Call.ID) async throws(CallError) { try await perform(.ignore, on: call) }
-
-    func deny(_ call: Call.ID, reason: Call.DenyReason) async throws(CallError) {
-        try await perform(.deny(isBusy: reason == .busy), on: call)
+    func start(_ call: Call.ID) async -> CommandOutcome {
+        do throws(CallError) { try open() } catch { return .failure(error) }
+        return await perform(.start, on: call)
     }
 
-    func redirect(_ call: Call.ID, to address: String) async throws(CallError) {
-        try await perform(.redirect(to: try Self.nameAddress(address)), on: call)
+    func accept(_ call: Call.ID) async -> CommandOutcome { await perform(.accept, on: call) }
+    func ignore(_ call: Call.ID) async -> CommandOutcome { await perform(.ignore, on: call) }
+
+    func deny(_ call: Call.ID, reason: Call.DenyReason) async -> CommandOutcome {
+        await perform(.deny(isBusy: reason == .busy), on: call)
     }
 
-    func hold(_ call: Call.ID) async throws(CallError) { try await perform(.hold, on: call) }
-    func unhold(_ call: Call.ID) async throws(CallError) { try await perform(.unhold, on: call) }
-
-    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async throws(CallError) {
-        try await perform(.muteAudio(isMuted), on: call)
+    func redirect(_ call: Call.ID, to address: String) async -> CommandOutcome {
+        await perform(address, on: call) { .redirect(to: $0) }
     }
 
-    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async throws(CallError) {
+    func hold(_ call: Call.ID) async -> CommandOutcome { await perform(.hold, on: call) }
+    func unhold(_ call: Call.ID) async -> CommandOutcome { await perform(.unhold, on: call) }
+
+    func muteAudio(_ call: Call.ID, _ isMuted: Bool) async -> CommandOutcome {
+        await perform(.muteAudio(isMuted), on: call)
+    }
+
+    func silenceSpeaker(_ call: Call.ID, _ isSilenced: Bool) async -> CommandOutcome {
         calls[CallHandle(number: call.value)]?.media.downlink.setSilenced(isSilenced)
         front.apply([], to: call) { $0.isSpeakerSilenced = isSilenced }
+        return .success(())
     }
 
-    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async throws(CallError) {
-        try await perform(.sendDigits(tones.map { TelephoneEvent(code: $0.eventCode) }), on: call)
+    func sendDTMF(_ call: Call.ID, _ tones: [DTMFTone]) async -> CommandOutcome {
+        await perform(.sendDigits(tones.map { TelephoneEvent(code: $0.eventCode) }), on: call)
     }
 
-    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
-        try await perform(.setVideoMode(mode), on: call)
+    func setVideoMode(_ call: Call.ID, _ mode: VideoMode) async -> CommandOutcome {
+        await perform(.setVideoMode(mode), on: call)
     }
 
-    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async throws(CallError) {
-        try await perform(.setPresentation(isPresenting), on: call)
+    func setPresentation(_ call: Call.ID, _ isPresenting: Bool) async -> CommandOutcome {
+        await perform(.setPresentation(isPresenting), on: call)
     }
 
-    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async throws(CallError) {
-        try await perform(.acceptVideo(mode), on: call)
+    func acceptVideo(_ call: Call.ID, _ mode: VideoMode) async -> CommandOutcome {
+        await perform(.acceptVideo(mode), on: call)
     }
 
-    func denyVideo(_ call: Call.ID) async throws(CallError) { try await perform(.denyVideo, on: call) }
+    func denyVideo(_ call: Call.ID) async -> CommandOutcome { await perform(.denyVideo, on: call) }
 
-    func transfer(_ call: Call.ID, to address: String) async throws(CallError) {
-        try await perform(.transfer(to: try Self.nameAddress(address)), on: call)
+    func transfer(_ call: Call.ID, to address: String) async -> CommandOutcome {
+        await perform(address, on: call) { .transfer(to: $0) }
     }
 
-    func transfer(_ call: Call.ID, to other: Call.ID) async throws(CallError) {
-        try await perform(.transferTo(CallHandle(number: other.value)), on: call)
+    func transfer(_ call: Call.ID, to other: Call.ID) async -> CommandOutcome {
+        await perform(.transferTo(CallHandle(number: other.value)), on: call)
     }
 
-    func join(_ call: Call.ID, _ other: Call.ID) async throws(CallError) {
+    func join(_ call: Call.ID, _ other: Call.ID) async -> CommandOutcome {
         guard let media = calls[CallHandle(number: call.value)]?.media.media,
             let otherMedia = calls[CallHandle(number: other.value)]?.media.media, call != other
-        else { throw .notAllowed(.invalidState, "A call is joined with another that is up.") }
+        else { return .failure(.notAllowed(.invalidState, "A call is joined with another that is up.")) }
         guard media === otherMedia else {
-            throw .notAllowed(.notSupported, "Calls of different accounts cannot be joined.")
+            return .failure(.notAllowed(.notSupported, "Calls of different accounts cannot be joined."))
         }
-        try await perform(.join(CallHandle(number: other.value)), on: call)
+        return await perform(.join(CallHandle(number: other.value)), on: call)
     }
 
-    func sendKeyFrameRequest(_ call: Call.ID) async throws(CallError) {
-        try await perform(.requestKeyFrame, on: call)
+    func sendKeyFrameRequest(_ call: Call.ID) async -> CommandOutcome {
+        await perform(.requestKeyFrame, on: call)
     }
 
-    func restartICE(_ call: Call.ID) async throws(CallError) { try await perform(.restartICE, on: call) }
+    func restartICE(_ call: Call.ID) async -> CommandOutcome { await perform(.restartICE, on: call) }
 
-    func startRecording(_ call: Call.ID, to recorder: CallRecorder) async throws(CallError) {
+    func startRecording(_ call: Call.ID, to recorder: CallRecorder) async -> CommandOutcome {
         guard let media = calls[CallHandle(number: call.value)]?.media else {
-            throw .notAllowed(.invalidState, "The call is over, so that there is nothing to record.")
+            return .failure(.notAllowed(.invalidState, "The call is over, so that there is nothing to record."))
         }
         guard media.recording.begin(recorder) else {
-            throw .notAllowed(
-                .operationInProgress,
-                "The call is being recorded already, or the recorder had a call before: make a recorder for each.")
+            return .failure(
+                .notAllowed(
+                    .operationInProgress,
+                    "The call is being recorded already, or the recorder had a call before: make a recorder for each."))
         }
+        return .success(())
     }
 
     func stopRecording(_ call: Call.ID) async -> CallRecorder? {
@@ -168,13 +181,6 @@ extension EngineHost: CallBackend {
         let now = loop.now
         guard let hosted = calls[handle], let figures = engine.figures(of: handle, at: now) else { return nil }
         return CallStatistics(figures, hosted.media, at: now)
-    }
-
-    private static func nameAddress(_ text: String) throws(CallError) -> NameAddress {
-        guard let uri = URI(parsing: text) else {
-            throw CallError(.invalidArgument, "“\(text)” is no address: write it as sip:name@host.")
-        }
-        return NameAddress(uri: uri)
     }
 }
 
