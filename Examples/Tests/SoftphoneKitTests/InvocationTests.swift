@@ -123,6 +123,20 @@ import Testing
         ("answer --register", "--server HOST"),
         ("answer --audio-codecs g729", "type --audio-codecs"), ("report", "offhook report FILE"),
         ("demo --fast", "offhook demo"),
+        ("answer --bitrate 9223372036854775807", "from 30 to 50000"), ("answer --bitrate 10", "from 30 to 50000"),
+        ("answer --max-bitrate 99999999999999999999", "from 30 to 50000"),
+        ("answer --bitrate 5000 --max-bitrate 100", "from 30 to 100"), ("answer --expires 0", "from 1 to 86400"),
+        ("answer --calls 0", "from 1 to 100000"), ("answer --duration nan", "from 0 to 86400"),
+        ("answer --audio-codecs ,,", "opus,pcmu,pcma"), ("answer --video-codecs h264", "vp8"),
+        ("answer --stun a:b", "from 1 to 65535"), ("answer --stun 127.0.0.1:99999", "from 1 to 65535"),
+        ("answer --transport tls", "--tls-cert FILE"), ("answer --transport ws", "--server HOST"),
+        ("answer --stats a --trace ./a", "--stats and --trace name one file"),
+        ("answer --display a.ivf --record b.webm --camera a.ivf", "--display and --camera name one file"),
+        ("call http://example.org", "sip:name@host"), ("call foo:bar", "sip:name@host"),
+        ("call mailto:a@b", "sip:name@host"), ("call tel:123", "--server HOST"),
+        ("call sip:a@b --transport wss", "--server HOST"), ("call sips:a@b --transport tcp", "--transport tls"),
+        ("call sip:a@b;transport=udp --transport tls", "name the transport once"),
+        ("answer --transport tls --outbound-proxy sip:p;transport=tcp", "name the transport once"),
     ])
     func `what is wrong is told in one line that says what to type`(line: String, words: String) {
         let arguments = line.split(separator: " ").map(String.init)
@@ -131,6 +145,42 @@ import Testing
             guard let error = error as? UsageError else { return false }
             return error.description.contains(words) && !error.description.contains("\n")
         }
+    }
+
+    @Test(
+        arguments: [
+            ("sip:a@192.0.2.1", "", "sip:a@192.0.2.1"),
+            ("sip:a@192.0.2.1", "--transport tls", "sip:a@192.0.2.1;transport=tls"),
+            ("192.0.2.1:5070", "--transport tcp", "sip:192.0.2.1:5070;transport=tcp"),
+            ("[2001:db8::1]:5070", "", "[2001:db8::1]:5070"),
+            ("bob", "--transport tls --account sip:a@example.org", "sip:bob@example.org;transport=tls"),
+            ("example.org:5070", "", "sip:example.org:5070"),
+            ("sip:a@b;transport=TLS", "--transport tls", "sip:a@b;transport=TLS"),
+            ("sip:a@b?Subject=x", "--transport tcp", "sip:a@b;transport=tcp?Subject=x"),
+            ("sips:a@b", "--transport tls", "sips:a@b"), ("tel:123", "--server h --transport ws", "tel:123"),
+            ("sip:a@b", "--server h --transport tls", "sip:a@b"),
+        ])
+    func `the transport that is asked for is a part of an address that no server resolves`(
+        text: String, line: String, address: String
+    ) throws {
+        #expect(try CallTarget.address(text, options: options(line)) == address)
+    }
+
+    @Test func `the transport counts with a proxy, too`() throws {
+        let options = try options("--outbound-proxy sip:proxy.example.org --transport tls")
+
+        let proxy = UserConfiguration(options, password: nil).outboundProxy
+        #expect(proxy == "sip:proxy.example.org;transport=tls")
+    }
+
+    @Test func `a missing file of certificates is told in a sentence`() throws {
+        let options = try options("--tls-ca /nonexistent/ca.pem")
+
+        #expect(throws: FileFailure.self) { try TrustFiles.check(options) }
+    }
+
+    @Test func `devices such as null may be named twice`() throws {
+        #expect(try options("--stats /dev/null --trace /dev/null").traceFile == "/dev/null")
     }
 
     @Test func `help lists every option`() {

@@ -93,6 +93,13 @@ import Testing
         #expect(throws: FileFailure.self) { try StatisticsSample.read(path: path) }
     }
 
+    @Test(arguments: ["/tmp", "/dev/null", "/nonexistent/file"])
+    func `what is no file of samples is refused in a sentence`(path: String) {
+        #expect { try StatisticsSample.read(path: path) } throws: { error in
+            (error as? FileFailure).map { $0.description.hasPrefix(path) && !$0.description.contains("ioctl") } ?? false
+        }
+    }
+
     @Test func `gaps stay gaps`() {
         let runs = Plot.runs(of: [1, nil, nil, 2, 3, nil], at: [0, 1, 2, 3, 4, 5])
 

@@ -49,7 +49,7 @@ import Testing
 
     @Test(arguments: [
         "hold", "x:hold", "-1:hold", "1:jump", "1:video=upside", "1:dtmf=", "1:dtmf=12x", "1:hold=2", "", "1:transfer=",
-        "1:transfer-to-call=0", "1:join=bob",
+        "1:transfer-to-call=0", "1:join=bob", "99999999999:hold", "1:transfer=junk", "1:transfer=sip:",
     ])
     func `what is no script is refused in one line`(text: String) {
         #expect { try Script(parsing: text) } throws: { error in

@@ -27,8 +27,14 @@ extension EngineHost: CallBackend {
     nonisolated func addCall(
         _ call: Call.ID, of user: User.ID, to address: String, options: CallOptions
     ) throws(CallError) -> CallStatus {
-        guard let uri = URI(parsing: address), uri.sip != nil || uri.telephoneNumber != nil else {
+        guard var uri = URI(parsing: address), uri.sip != nil || uri.telephoneNumber != nil else {
             throw CallError(.invalidArgument, "“\(address)” is no address to call: write it as sip:name@host.")
+        }
+        // The fields that an address asks for are no part of the Request-URI (RFC 3261 §19.1.1, table 1), and who wrote the
+        // address may not choose what we say (§19.1.5).
+        if var sip = uri.sip, !sip.headers.isEmpty {
+            sip.headers = []
+            uri = .sip(sip)
         }
         var headers = SIPHeaders()
         if let subject = options.subject { headers.append("Subject", subject) }
@@ -45,7 +51,7 @@ extension EngineHost: CallBackend {
         }
         let delaysOffer = options.delaysOffer
         let handle = CallHandle(number: call.value)
-        loop.submit { [self, headers] in
+        loop.submit { [self, headers, uri] in
             assumeIsolated { host in
                 guard let account = host.accounts[user] else { return }
                 host.host(handle, isOutgoing: true, media: account.media)

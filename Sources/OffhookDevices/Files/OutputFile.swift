@@ -11,8 +11,20 @@ final class OutputFile {
 
     init(creating path: String) throws(DeviceError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        // Emptied only when it is ours: another program may be writing it.
+        descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DeviceError(creating: path, number: errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+            close()
+            throw DeviceError(.cannotOpen, "\(path) is being written already: choose another name.")
+        }
+        guard ftruncate(descriptor, 0) == 0 else {
+            let number = errno
+            close()
+            throw DeviceError(creating: path, number: number)
+        }
     }
 
     deinit {

@@ -31,8 +31,12 @@ enum Invocation: Sendable {
             if options.video == .automatic {
                 throw UsageError("--video auto is for offhook answer; type --video \(VideoWords.list)")
             }
+            _ = try CallTarget.address(words[0], options: options)
             self = .call(words[0], options)
-        case "answer": self = .answer(try Self.optionsAlone(rest, of: "answer"))
+        case "answer":
+            let options = try Self.optionsAlone(rest, of: "answer")
+            try OptionRules.checkListening(options)
+            self = .answer(options)
         case "phone":
             let options = try Self.optionsAlone(rest, of: "phone")
             guard !options.writesEvents else {
@@ -107,6 +111,7 @@ enum Invocation: Sendable {
         if options.registers, options.server == nil, options.account == nil {
             throw UsageError("register where? Type --server HOST, and --account sip:user@domain")
         }
+        try OptionRules.check(options)
         return (words, options)
     }
 

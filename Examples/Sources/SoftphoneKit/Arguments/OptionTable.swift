@@ -74,9 +74,9 @@ enum OptionTable {
         },
         .text("--outbound-proxy", "URI", "where every request goes first", \.outboundProxy),
         .flag("--register", "register with the server") { $0.registers = true },
-        .value("--expires", "SECONDS", "how long to register at a time (600)") { options, text in
-            guard let seconds = Int(text), (1...86_400).contains(seconds) else { return false }
-            options.expires = .seconds(seconds)
+        .value("--expires", "SECONDS", "how long to register at a time (600)") {
+            (options, text) throws(UsageError) in
+            options.expires = .seconds(try number(text, 1...86_400, "--expires SECONDS"))
             return true
         },
     ]
@@ -124,9 +124,13 @@ enum OptionTable {
             options.ice = ConnectivityConfiguration.ICEPolicy(rawValue: text)
             return options.ice != nil
         },
-        .value("--stun", "HOST:PORT", "a STUN server; may be given several times") { options, text in
+        .value("--stun", "HOST:PORT", "a STUN server; may be given several times") {
+            (options, text) throws(UsageError) in
+            guard isServer(text) else {
+                throw UsageError("type --stun HOST or --stun HOST:PORT with a port from 1 to 65535, not “\(text)”")
+            }
             options.stunServers.append(text)
-            return !text.isEmpty
+            return true
         },
         .value("--turn", "URI", "a TURN server, which --auth-user logs in to; may be given several times") {
             options, text in
@@ -147,15 +151,23 @@ enum OptionTable {
             }
             return true
         },
-        .value("--audio-codecs", "LIST", "of opus,pcmu,pcma, best first") { options, text in
-            options.audioCodecs = text.split(separator: ",").map { AudioCodec(rawValue: $0.lowercased()) }
-            return options.audioCodecs?.isEmpty == false
-                && options.audioCodecs?.allSatisfy(AudioCodec.all.contains) == true
+        .value("--audio-codecs", "LIST", "of opus,pcmu,pcma, best first") { (options, text) throws(UsageError) in
+            let codecs = text.split(separator: ",").map { AudioCodec(rawValue: $0.lowercased()) }
+            guard !codecs.isEmpty, codecs.allSatisfy(AudioCodec.all.contains) else {
+                let all = AudioCodec.all.map(\.rawValue).joined(separator: ",")
+                throw UsageError("type --audio-codecs and some of \(all), not “\(text)”")
+            }
+            options.audioCodecs = codecs
+            return true
         },
-        .value("--video-codecs", "LIST", "of vp8") { options, text in
-            options.videoCodecs = text.split(separator: ",").map { VideoCodec(rawValue: $0.lowercased()) }
-            return options.videoCodecs?.isEmpty == false
-                && options.videoCodecs?.allSatisfy(VideoCodec.all.contains) == true
+        .value("--video-codecs", "LIST", "of vp8") { (options, text) throws(UsageError) in
+            let codecs = text.split(separator: ",").map { VideoCodec(rawValue: $0.lowercased()) }
+            guard !codecs.isEmpty, codecs.allSatisfy(VideoCodec.all.contains) else {
+                let all = VideoCodec.all.map(\.rawValue).joined(separator: ",")
+                throw UsageError("type --video-codecs \(all), not “\(text)”")
+            }
+            options.videoCodecs = codecs
+            return true
         },
         .value("--camera", CameraChoice.usage, "what to send (pattern)") { options, text in
             guard let choice = CameraChoice(parsing: text) else { return false }
@@ -184,26 +196,29 @@ enum OptionTable {
             options.record = text
             return text.hasSuffix(".webm") && text != ".webm"
         },
-        .value("--bitrate", "KBPS", "video to start with (800)") { options, text in
-            options.bitrate = Int(text).map { $0 * 1000 }
-            return options.bitrate.map { (30_000...50_000_000).contains($0) } ?? false
+        .value("--bitrate", "KBPS", "video to start with (800)") { (options, text) throws(UsageError) in
+            options.bitrate = try number(text, 30...50_000, "--bitrate KBPS") * 1000
+            return true
         },
-        .value("--max-bitrate", "KBPS", "video never above (2500)") { options, text in
-            options.maximumBitrate = Int(text).map { $0 * 1000 }
-            return options.maximumBitrate.map { (30_000...50_000_000).contains($0) } ?? false
+        .value("--max-bitrate", "KBPS", "video never above (2500)") { (options, text) throws(UsageError) in
+            options.maximumBitrate = try number(text, 30...50_000, "--max-bitrate KBPS") * 1000
+            return true
         },
     ]
 
     static let callOptions: [OptionDescription] = [
         .flag("--delayed-offer", "send the INVITE without SDP") { $0.delaysOffer = true },
-        .value("--duration", "SECONDS", "hang up so long after the call is up") { options, text in
-            guard let seconds = Double(text), seconds >= 0, seconds <= 86_400 else { return false }
+        .value("--duration", "SECONDS", "hang up so long after the call is up") {
+            (options, text) throws(UsageError) in
+            guard let seconds = Double(text), (0...86_400).contains(seconds) else {
+                throw UsageError("type --duration SECONDS from 0 to 86400, not “\(text)”")
+            }
             options.duration = .milliseconds(Int(seconds * 1000))
             return true
         },
-        .value("--calls", "N", "exit after so many calls") { options, text in
-            options.calls = Int(text)
-            return options.calls.map { (1...100_000).contains($0) } ?? false
+        .value("--calls", "N", "exit after so many calls") { (options, text) throws(UsageError) in
+            options.calls = try number(text, 1...100_000, "--calls N")
+            return true
         },
         .value("--do", "AT:COMMAND[,…]", "commands, seconds after the call is up: hold, unhold, mute, …") {
             (options, text) throws(UsageError) in
@@ -216,6 +231,25 @@ enum OptionTable {
             return true
         },
     ]
+
+    /// A whole number of this range.
+    private static func number(
+        _ text: String, _ range: ClosedRange<Int>, _ what: String
+    ) throws(UsageError) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError("type \(what) from \(range.lowerBound) to \(range.upperBound), not “\(text)”")
+        }
+        return number
+    }
+
+    /// Whether this is a host, or a host and a port.
+    private static func isServer(_ text: String) -> Bool {
+        if IPAddress(parsing: text) != nil { return true }
+        if let endpoint = Endpoint(parsing: text) { return endpoint.port > 0 }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isHost = parts[0].first != nil && parts[0].allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }
+        return isHost && (parts.count == 1 || parts.count == 2 && UInt16(parts[1]).map { $0 > 0 } == true)
+    }
 
     static let outputOptions: [OptionDescription] = [
         .value("--events", "json", "one JSON object a line instead of words") { options, text in

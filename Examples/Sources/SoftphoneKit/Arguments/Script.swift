@@ -43,8 +43,12 @@ struct Script: Hashable, Sendable {
     init(parsing text: String) throws(UsageError) {
         for item in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = item.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let seconds = Double(parts[0]), seconds >= 0, seconds <= 86_400 else {
+            guard parts.count == 2, let seconds = Double(parts[0]) else {
                 throw UsageError("--do: “\(item)” is not AT:COMMAND; type for example --do \"2:hold,4:unhold\"")
+            }
+            guard (0...86_400).contains(seconds) else {
+                throw UsageError(
+                    "--do: “\(item)” is at no time of a call; type seconds from 0 to 86400 before the colon")
             }
             steps.append(Step(after: .milliseconds(Int(seconds * 1000)), command: try Self.command(String(parts[1]))))
         }
@@ -81,7 +85,13 @@ struct Script: Hashable, Sendable {
                 throw UsageError("--do: “dtmf=\(keys)” has no such keys; type dtmf= and some of 0-9, *, #, A-D")
             }
             return .dtmf(keys)
-        case ("transfer", let address?) where !address.isEmpty: return .transfer(address)
+        case ("transfer", let address?):
+            let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, CallTarget.isScheme(parts[0]), !parts[1].isEmpty else {
+                throw UsageError(
+                    "--do: “transfer=\(address)” is no address; type transfer=sip:name@host, or transfer=tel:number")
+            }
+            return .transfer(address)
         case ("transfer-to-call", let number?), ("join", let number?):
             guard let number = Int(number), number >= 1 else {
                 throw UsageError(

@@ -9,6 +9,8 @@ import Offhook
     private(set) var establishedAt: Instant?
     private var endedAt: Instant?
     private var attempt: Task<Void, Never>?
+    /// Whether standard error has a sentence on what went wrong with the call.
+    private var hasComplained = false
     private var statistics = CallStatistics()
     private var timers: [Task<Void, any Error>] = []
 
@@ -21,11 +23,7 @@ import Offhook
         }
         call.delegate = self
         guard let recorder = outputs.recorder else { return }
-        Task {
-            do throws(CallError) { try await call.startRecording(to: recorder) } catch {
-                report(failure: error, of: "record")
-            }
-        }
+        Task { await record(to: recorder) }
     }
 
     // MARK: Beginning
@@ -37,14 +35,22 @@ import Offhook
 
     /// Calls the far end with this video mode; nil leaves it unset.
     func place(_ mode: VideoMode?) {
-        attempt = Task {
-            do throws(CallError) {
-                if let mode { try await call.setVideoMode(mode) }
-                try await call.setPresentation(station.camera.isScreen)
-                try await call.start()
-            } catch {
-                abandon(error)
-            }
+        attempt = Task { await start(mode) }
+    }
+
+    private func start(_ mode: VideoMode?) async {
+        do throws(CallError) {
+            if let mode { try await call.setVideoMode(mode) }
+            try await call.setPresentation(station.camera.isScreen)
+            try await call.start()
+        } catch {
+            abandon(error)
+        }
+    }
+
+    private func record(to recorder: CallRecorder) async {
+        do throws(CallError) { try await call.startRecording(to: recorder) } catch {
+            report(failure: error, of: "record")
         }
     }
 
@@ -84,7 +90,10 @@ import Offhook
 
     /// The call did not come about. Where the delegate has not been told, the call is still there.
     private func abandon(_ error: CallError) {
-        if call.lastError == nil, call.endReason == nil { report(failure: error, of: "call") }
+        if call.lastError == nil, call.endReason == nil {
+            hasComplained = true
+            report(failure: error, of: "call")
+        }
         call.end()
     }
 
@@ -176,7 +185,11 @@ import Offhook
     private func report(failure: CallError, of command: String) {
         station.events?.write(
             "commandFailed", call: call.id, ["command": .text(command), "error": JSONValue(failure)])
-        if !station.options.writesEvents { station.terminal.say("\(command): \(failure)") }
+        if station.options.writesEvents {
+            Terminal.complain("\(command): \(failure)")
+        } else {
+            station.terminal.say("\(command): \(failure)")
+        }
     }
 
     // MARK: Pictures
@@ -290,19 +303,21 @@ extension CallSession: CallDelegate {
         tell(
             "didReceiveVideoAddRequest", ["direction": .text(direction.rawValue)],
             words: "The far end wants to add video (\(direction)).")
-        Task {
-            do throws(CallError) {
-                switch station.options.addVideo {
-                case .accept(let mode): try await call.acceptVideo(mode)
-                case .deny: try await call.denyVideo()
-                case .ask:
-                    guard let mode = await station.askAboutVideo(call, direction) else { break }
-                    if mode == .disabled { try await call.denyVideo() } else { try await call.acceptVideo(mode) }
-                case .ignore: break
-                }
-            } catch {
-                report(failure: error, of: "video request")
+        Task { await answerVideoRequest(direction) }
+    }
+
+    private func answerVideoRequest(_ direction: MediaDirection) async {
+        do throws(CallError) {
+            switch station.options.addVideo {
+            case .accept(let mode): try await call.acceptVideo(mode)
+            case .deny: try await call.denyVideo()
+            case .ask:
+                guard let mode = await station.askAboutVideo(call, direction) else { break }
+                if mode == .disabled { try await call.denyVideo() } else { try await call.acceptVideo(mode) }
+            case .ignore: break
             }
+        } catch {
+            report(failure: error, of: "video request")
         }
     }
 
@@ -373,6 +388,7 @@ extension CallSession: CallDelegate {
 
     func call(_ call: Call, didFailWithError error: CallError) {
         tell("didFailWithError", ["error": JSONValue(error)])
+        hasComplained = true
         Terminal.complain("\(error)")
         call.end()
     }
@@ -386,5 +402,10 @@ extension CallSession: CallDelegate {
                 "reason": .text(reason.description), "sipCode": JSONValue(reason.sipCode),
                 "text": JSONValue(reason.text),
             ], words: "The call is over: \(Words.end(reason)).")
+        // In words it is told already.
+        guard station.options.writesEvents, !hasComplained, !Interruption.shared.hasCome,
+            .status(established: establishedAt != nil, reason: reason) != ExitStatus.success
+        else { return }
+        Terminal.complain("The call failed: \(Words.end(reason)).")
     }
 }

@@ -3,15 +3,24 @@ import Glibc
 
 /// Ctrl-C and its like: the first asks the program to finish, the second ends it at once.
 @MainActor final class Interruption {
+    /// Takes the signals from its first use on, and to the program's end: output that is left may still be cut short.
+    static let shared = Interruption()
+
     private var sources: [any DispatchSourceSignal] = []
-    private(set) var hasCome = false
-    private var firstAt: ContinuousClock.Instant?
+    /// When the first one came.
+    private(set) var firstAt: ContinuousClock.Instant?
     private var handler: () -> Void = {}
 
-    /// Takes SIGINT and SIGTERM from now on.
-    init() {
-        for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
+    var hasCome: Bool { firstAt != nil }
+
+    /// Takes SIGINT, SIGTERM, SIGHUP and SIGQUIT from now on.
+    private init() {
+        for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            let earlier = signal(number, SIG_IGN)
+            // Who starts a program under nohup wants it to outlive the terminal.
+            if number == SIGHUP, unsafeBitCast(earlier, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+                continue
+            }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             source.setEventHandler { MainActor.assumeIsolated { [weak self] in self?.come() } }
             source.resume()
@@ -28,11 +37,14 @@ import Glibc
     }
 
     private func come() {
+        guard let firstAt else {
+            firstAt = .now
+            handler()
+            return
+        }
         // Some senders signal a process and then its group: those two are one wish.
-        if let firstAt, .now - firstAt < .milliseconds(500) { return }
-        guard !hasCome else { exit(ExitStatus.interrupted.rawValue) }
-        hasCome = true
-        firstAt = .now
-        handler()
+        if .now - firstAt < .milliseconds(500) { return }
+        // Not `exit`, which waits for what the C library has not written yet.
+        _exit(ExitStatus.interrupted.rawValue)
     }
 }

@@ -52,10 +52,14 @@ extension UserConfiguration {
             let domain = account.split(separator: "@").last.map(String.init) ?? account
             server = SignalingServer(options.server ?? domain, transport: options.transport)
         } else if let host = options.server {
-            let transport = options.transport.map { ";transport=\(Self.word(for: $0))" } ?? ""
+            let transport = options.transport.map { ";transport=\($0.word)" } ?? ""
             outboundProxy = "sip:\(host)\(transport);lr"
         }
-        if let proxy = options.outboundProxy { outboundProxy = proxy }
+        if let proxy = options.outboundProxy {
+            let uri = proxy.lowercased().hasPrefix("sip") ? proxy : "sip:\(proxy)"
+            // That they agree was checked with the options.
+            outboundProxy = options.transport.flatMap { try? CallTarget.with($0, uri) } ?? proxy
+        }
         if let expires = options.expires { registrationInterval = expires }
         if !options.relayServers.isEmpty, let credentials, let password {
             var connectivity = ClientConfiguration(options).connectivity
@@ -64,16 +68,6 @@ extension UserConfiguration {
                     uri: uri, username: credentials.authenticationName, password: password)
             }
             self.connectivity = connectivity
-        }
-    }
-
-    private static func word(for transport: SignalingTransport) -> String {
-        switch transport {
-        case .udp: "udp"
-        case .tcp: "tcp"
-        case .tls: "tls"
-        case .webSocket: "ws"
-        case .secureWebSocket: "wss"
         }
     }
 
@@ -104,14 +98,27 @@ enum LocalAddress {
     }
 }
 
+/// The files of certificates and keys that the options name.
+enum TrustFiles {
+    /// Throws where one is missing or something else, whether this run needs it or not.
+    static func check(_ options: Options) throws(FileFailure) {
+        for path in [options.trustRootsFile, options.certificateFile, options.privateKeyFile].compactMap(\.self) {
+            guard try InputText.read(path, limit: 16 << 20).contains("-----BEGIN ") else {
+                throw FileFailure("\(path) has no certificate or key in PEM; give a file with -----BEGIN … lines")
+            }
+        }
+    }
+}
+
 /// The password that the options lead to.
 enum Password {
     static func read(_ options: Options) throws -> String? {
         if let path = options.passwordFile {
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                throw FileFailure("\(path) cannot be read: \(String(cString: strerror(errno))).")
+            let text = try InputText.read(path, limit: 1 << 16)
+            guard let line = text.split(whereSeparator: \.isNewline).first else {
+                throw FileFailure("\(path) is empty; write the password in its first line")
             }
-            return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+            return String(line)
         }
         if let variable = options.passwordVariable {
             guard let password = ProcessInfo.processInfo.environment[variable] else {

@@ -48,6 +48,7 @@ import Offhook
 
     init(options: Options) throws {
         self.options = options
+        try TrustFiles.check(options)
         events = options.writesEvents ? EventWriter() : nil
         terminal = Terminal(isSilent: options.writesEvents)
         camera = try CameraFeed(choice: options.camera)
@@ -129,7 +130,7 @@ import Offhook
         statisticsFile?.close()
         traceFile?.close()
         for trouble in [statisticsFile?.error, traceFile?.error] {
-            if let trouble { Terminal.complain(trouble) }
+            if let trouble { note(fileTrouble: trouble) }
         }
     }
 

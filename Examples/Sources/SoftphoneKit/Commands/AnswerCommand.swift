@@ -3,7 +3,7 @@ import Offhook
 /// `offhook answer`
 enum AnswerCommand {
     @MainActor static func run(_ options: Options) async throws -> ExitStatus {
-        let interruption = Interruption()
+        let interruption = Interruption.shared
         let station = try Station(options: options)
         let wanted = options.calls ?? (options.duration == nil ? Int.max : 1)
         var taken = 0

@@ -3,14 +3,15 @@ import Offhook
 /// `offhook call ADDRESS`
 enum CallCommand {
     @MainActor static func run(_ address: String, _ options: Options) async throws -> ExitStatus {
-        let interruption = Interruption()
+        let interruption = Interruption.shared
+        let target = try CallTarget.address(address, options: options)
         let station = try Station(options: options)
         if let status = try await RegistrationStep.start(station, mayMove: true) { return status }
         var callOptions = CallOptions()
         callOptions.delaysOffer = options.delaysOffer
         let call: Call
         do {
-            call = try station.user.callService.createCall(to: address, options: callOptions)
+            call = try station.user.callService.createCall(to: target, options: callOptions)
         } catch {
             await station.stop()
             throw error

@@ -4,6 +4,15 @@ import Offhook
 /// The whole program, from its arguments to its exit status.
 package enum Program {
     @MainActor package static func run(arguments: [String]) async -> ExitStatus {
+        // The trace of a crash is for crashes: who sends this wants the program to end.
+        signal(SIGQUIT, SIG_DFL)
+        let status = await perform(arguments)
+        let trouble = await OutputQueue.standardOutput.finish { Interruption.shared.firstAt }
+        if let trouble { Terminal.complain(trouble) }
+        return trouble != nil && Interruption.shared.hasCome ? .interrupted : status
+    }
+
+    @MainActor private static func perform(_ arguments: [String]) async -> ExitStatus {
         do {
             switch try Invocation(parsing: arguments) {
             case .help:

@@ -6,11 +6,10 @@ enum ReportCommand {
         let samples = try StatisticsSample.read(path: path)
         let title = "Call of \(URL(fileURLWithPath: path).lastPathComponent)"
         let page = path + ".html"
-        do {
-            try ReportPage(title: title, samples: samples).html.write(toFile: page, atomically: true, encoding: .utf8)
-        } catch {
-            throw FileFailure("\(page) cannot be written: \(error.localizedDescription)")
-        }
+        let file = try LineFile(path: page)
+        file.write(ReportPage(title: title, samples: samples).html)
+        file.close()
+        if let trouble = file.error { throw FileFailure(trouble) }
         print("\(samples.count) samples are in \(page)")
         return .success
     }

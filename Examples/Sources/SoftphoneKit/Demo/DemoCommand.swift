@@ -5,7 +5,7 @@ import Offhook
 /// arrives is checked.
 @MainActor final class DemoCommand {
     static func run(_ options: DemoOptions) async throws -> ExitStatus {
-        let interruption = Interruption()
+        let interruption = Interruption.shared
         let demo = try DemoCommand(options)
         interruption.onInterrupt { demo.isInterrupted = true }
         let status = try await demo.run()

@@ -1,4 +1,3 @@
-import Foundation
 import Offhook
 
 /// Writes events as JSON lines, each with the time, its name and its call, and each at once.
@@ -28,7 +27,6 @@ import Offhook
     }
 
     nonisolated static func writeToStandardOutput(_ line: String) {
-        // A reader that has gone away is no reason to stop a call.
-        try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+        OutputQueue.standardOutput.write(line + "\n")
     }
 }

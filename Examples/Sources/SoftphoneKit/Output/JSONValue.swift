@@ -67,7 +67,8 @@ enum JSONValue: Hashable, Sendable {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.value < 0x20: text += String(format: "\\u%04x", scalar.value)
+            case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
+                text += String(format: "\\u%04x", scalar.value)
             default: text.unicodeScalars.append(scalar)
             }
         }

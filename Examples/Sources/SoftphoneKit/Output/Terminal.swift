@@ -18,14 +18,15 @@ import Foundation
     /// Writes a line that stays.
     func say(_ text: String) {
         guard !isSilent else { return }
+        let text = Printable.text(text, keepsLines: true)
         put((isInteractive && !liveLine.isEmpty ? "\r\u{1B}[K" : "") + text + "\n" + (isInteractive ? liveLine : ""))
     }
 
     /// Keeps the live line for what a person types.
     func holdLine(_ text: String) {
         isHeld = true
-        liveLine = text
-        if isInteractive { put("\r\u{1B}[K" + text) }
+        liveLine = Printable.text(text)
+        if isInteractive { put("\r\u{1B}[K" + liveLine) }
     }
 
     /// Ends the line that was typed.
@@ -37,6 +38,7 @@ import Foundation
     /// Writes over the live line; where nobody watches, a line of its own.
     func show(_ text: String) {
         guard !isSilent, !isHeld else { return }
+        let text = Printable.text(text)
         guard isInteractive else {
             put(text + "\n")
             return
@@ -54,9 +56,13 @@ import Foundation
         if isInteractive { put("\n") }
     }
 
-    /// Writes a line to standard error.
+    /// Writes a line to standard error; where nobody reads that, the line is lost and nothing waits.
     nonisolated static func complain(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data((text + "\n").utf8))
+        // As much as a pipe takes at once when it says that it can be written to.
+        let bytes = Array((Printable.text(text).prefix(1000) + "\n").utf8).prefix(Int(PIPE_BUF))
+        var error = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+        guard poll(&error, 1, 200) == 1 else { return }
+        _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 
     private var columns: Int {
@@ -67,6 +73,6 @@ import Foundation
     }
 
     private func put(_ text: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        OutputQueue.standardOutput.write(text)
     }
 }

@@ -3,7 +3,7 @@ import Offhook
 /// `offhook phone`
 @MainActor final class PhoneCommand {
     static func run(_ options: Options) async throws -> ExitStatus {
-        let interruption = Interruption()
+        let interruption = Interruption.shared
         let station = try Station(options: options)
         let raw = RawTerminal()
         defer { raw.restore() }
@@ -90,7 +90,8 @@ import Offhook
         guard !address.isEmpty else { return }
         await holdOthers(than: nil)
         do {
-            let call = try station.user.callService.createCall(to: address)
+            let target = try CallTarget.address(address, options: station.options)
+            let call = try station.user.callService.createCall(to: target)
             let session = try CallSession(call: call, station: station)
             station.add(session)
             chosen = call.id

@@ -42,9 +42,7 @@ struct StatisticsSample: Decodable, Sendable {
 
     /// Reads a whole file; a last line that was cut off is left out.
     static func read(path: String) throws(FileFailure) -> [StatisticsSample] {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw FileFailure("\(path) cannot be read: \(String(cString: strerror(errno))).")
-        }
+        let text = try InputText.read(path, limit: 1 << 30)
         let lines = text.split(whereSeparator: \.isNewline)
         var samples: [StatisticsSample] = []
         for (index, line) in lines.enumerated() {
