@@ -6,6 +6,14 @@ import Testing
 @Suite struct `A command line` {
     private func options(_ line: String) throws -> Options {
         guard
+            case .phone(let options) = try Invocation(
+                parsing: ["phone"] + line.split(separator: " ").map(String.init))
+        else { throw UsageError("the command line is one of phone") }
+        return options
+    }
+
+    private func answerOptions(_ line: String) throws -> Options {
+        guard
             case .answer(let options) = try Invocation(
                 parsing: ["answer"] + line.split(separator: " ").map(String.init))
         else { throw UsageError("the command line is one of answer") }
@@ -57,7 +65,7 @@ import Testing
 
     @Test func `pictures in the terminal and events exclude each other`() throws {
         #expect(try options("--display terminal").display == .terminal)
-        #expect(throws: UsageError.self) { try options("--display terminal --events json") }
+        #expect(throws: UsageError.self) { try answerOptions("--display terminal --events json") }
     }
 
     @Test(
@@ -85,9 +93,9 @@ import Testing
     }
 
     @Test func `values of every kind are read`() throws {
-        let options = try options(
-            "--media-ports 10000-10099 --transport wss --srtp sdes --ice lite --audio-codecs pcma,OPUS --bitrate 500"
-                + " --camera v4l2:/dev/video2:640x480@15 --microphone tone:660 --display a.ivf --speaker b.wav"
+        let options = try answerOptions(
+            "--server sip.example.org --media-ports 10000-10099 --transport wss --srtp sdes --ice lite --audio-codecs pcma,OPUS"
+                + " --bitrate 500 --camera v4l2:/dev/video2:640x480@15 --microphone tone:660 --display a.ivf --speaker b.wav"
                 + " --on-add-video accept=recvonly --events json --calls 3 --expires 60 --video auto --stun a:1 --stun b:2"
         )
 
