@@ -58,8 +58,9 @@ final class OutputQueue: Sendable {
     ///
     /// - Returns: what a person has to be told, where something was not written.
     func finish(interruptedAt: () -> ContinuousClock.Instant?) async -> String? {
+        let begin = ContinuousClock.now
         while state.withLock({ $0.pieces > 0 }) {
-            if let since = interruptedAt(), .now - since > Self.patience { break }
+            if let since = interruptedAt(), .now - max(since, begin) > Self.patience { break }
             // Cancelled or not, what is left is to be written.
             try? await Task.sleep(for: .milliseconds(20))
         }
