@@ -31,6 +31,20 @@ import Testing
         #expect(sync.videoDelay == .milliseconds(20))
     }
 
+    @Test func `a picture does not wait for sound that is a little late, nor any longer than it must`() {
+        var sync = LipSync()
+        let played = { (milliseconds: Int, delay: Duration) in
+            LipSync.Point(capture: capture, playout: .zero + .milliseconds(milliseconds) + delay)
+        }
+        let changes = sync.update(audio: played(70, .zero), video: played(15, .zero))
+        #expect(!changes)
+        for _ in 0..<20 { _ = sync.update(audio: played(200, sync.audioDelay), video: played(15, sync.videoDelay)) }
+        #expect(sync.videoDelay >= .milliseconds(125) && sync.videoDelay <= .milliseconds(145))
+        for _ in 0..<20 { _ = sync.update(audio: played(50, sync.audioDelay), video: played(15, sync.videoDelay)) }
+        #expect(sync.videoDelay <= .milliseconds(5))
+        #expect(sync.audioDelay == .zero)
+    }
+
     @Test func `a sender report ties timestamps to the sender's clock`() throws {
         var call = SimulatedCall(.video, seed: 5, path: Path())
         _ = call.streamVideo(seconds: 5)
