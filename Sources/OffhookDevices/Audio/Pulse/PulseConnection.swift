@@ -54,12 +54,15 @@ final class PulseConnection {
         mailbox.setWake { wakeUp?(mainloop) }
         connect()
         while true {
+            mailbox.beginLook()
             step(at: MonotonicClock.now)
             if isOver(at: MonotonicClock.now), mailbox.mayEnd() { break }
             let wait = nextDeadline.map { max($0 - MonotonicClock.now, .zero).inNanoseconds / 1000 + 1 }
-            guard pulse.pa_mainloop_prepare(mainloop, Int32(clamping: wait ?? -1)) >= 0,
-                pulse.pa_mainloop_poll(mainloop) >= 0, pulse.pa_mainloop_dispatch(mainloop) >= 0
-            else {
+            var isWorking = pulse.pa_mainloop_prepare(mainloop, Int32(clamping: wait ?? -1)) >= 0
+            // Preparing forgets that somebody woke the loop: what was left since the look would lie until the next event.
+            if mailbox.isUnread { pulse.pa_mainloop_wakeup(mainloop) }
+            isWorking = isWorking && pulse.pa_mainloop_poll(mainloop) >= 0 && pulse.pa_mainloop_dispatch(mainloop) >= 0
+            guard isWorking else {
                 lose(SoundError(.failed, "The connection to the sound server does not work."))
                 continue
             }

@@ -28,6 +28,8 @@ final class PulseMailbox: Sendable {
         var trouble: SoundError?
         var wake: (@Sendable () -> Void)?
         var isRunning = false
+        /// Whether something was left since the thread last looked.
+        var isUnread = false
     }
 
     /// Which server; nil for the user's own, as libpulse finds it.
@@ -82,6 +84,7 @@ final class PulseMailbox: Sendable {
     private func change(_ body: (inout State) -> Void) {
         let mustStart = state.withLock { state in
             body(&state)
+            state.isUnread = true
             state.wake?()
             guard !state.isRunning, state.hasWork else { return false }
             state.isRunning = true
@@ -95,6 +98,14 @@ final class PulseMailbox: Sendable {
     var ends: [any PulseEnd] { state.withLock { Array($0.ends.values) } }
     var hasWork: Bool { state.withLock { $0.hasWork } }
     var hasQueries: Bool { state.withLock { !$0.queries.isEmpty } }
+
+    /// Whether something was left since ``beginLook()``.
+    var isUnread: Bool { state.withLock { $0.isUnread } }
+
+    /// To be called before the thread looks at what was left.
+    func beginLook() {
+        state.withLock { $0.isUnread = false }
+    }
 
     /// How the thread is woken; nil where it does not sleep any more.
     func setWake(_ wake: (@Sendable () -> Void)?) {
