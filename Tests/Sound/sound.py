@@ -245,17 +245,23 @@ def round_trip(server):
     server.add_sink("loop")
     results = []
     for latency in (30, 60, 150):
-        done = subprocess.run(
-            [PROBE, "roundtrip", "loop", "loop.monitor", str(latency)], env=server.environment, capture_output=True,
-            text=True, timeout=20)
-        need(done.returncode == 0, done.stderr)
-        figures = json.loads(done.stdout)
+        # A busy machine feeds the speaker unevenly; then some of it is dropped, and what is told lags behind. Such a moment is
+        # got over by asking again.
+        for _ in range(3):
+            done = subprocess.run(
+                [PROBE, "roundtrip", "loop", "loop.monitor", str(latency)], env=server.environment, capture_output=True,
+                text=True, timeout=20)
+            need(done.returncode == 0, done.stderr)
+            figures = json.loads(done.stdout)
+            is_whole = figures["heard"] >= figures["clicks"] / 2
+            is_told = abs(figures["untilRecorded"] - figures["speakerTold"]) < 60
+            if is_whole and is_told:
+                break
+        need(is_whole, f"clicks got lost: {figures}")
+        need(is_told, f"latency told and measured differ: {figures}")
         results.append(
             f"{latency} ms asked: speaker tells {figures['speakerTold']:.0f}, microphone {figures['microphoneTold']:.0f},"
             f" measured {figures['measured']:.0f} (recorded after {figures['untilRecorded']:.0f})")
-        # A busy machine feeds the speaker unevenly; then some of it is dropped.
-        need(figures["heard"] >= figures["clicks"] / 2, f"clicks got lost: {figures}")
-        need(abs(figures["untilRecorded"] - figures["speakerTold"]) < 60, f"latency told and measured differ: {figures}")
     return "; ".join(results)
 
 
