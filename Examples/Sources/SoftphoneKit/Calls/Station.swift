@@ -10,6 +10,8 @@ import Offhook
     /// Where a person sees pictures; nil where they go to files, or nowhere.
     let screen: PictureScreen?
     private(set) var user: User
+    /// What the delegate was told last.
+    private lazy var toldRegistration = user.registration.state
     private var client: Client
     let sound: Sound
     private let statisticsFile: LineFile?
@@ -124,6 +126,7 @@ import Offhook
         for session in sessions.values { session.call.end() }
         await user.stop()
         await client.shutdown()
+        await newsOfTheEnd()
         sound.close()
         camera.close()
         screen?.close()
@@ -180,7 +183,16 @@ import Offhook
 
     // MARK: News of the account
 
+    /// Waits until the delegate has heard what the registration came to: news come by the main queue, one a turn, and may be
+    /// on their way still when all else is over.
+    private func newsOfTheEnd() async {
+        for _ in 0..<200 where toldRegistration != user.registration.state {
+            await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
+        }
+    }
+
     func user(_ user: User, didChangeRegistration registration: Registration) {
+        toldRegistration = registration.state
         events?.write(
             "registration",
             [
