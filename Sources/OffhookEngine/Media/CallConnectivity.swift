@@ -212,9 +212,9 @@ final class CallConnectivity {
         }
     }
 
-    /// Whether the far end told of an address, or has sent an authenticated check from it.
-    func vouches(for source: Endpoint, on socket: MediaSocketID) -> Bool {
-        agent.knows(source, on: SocketID(socket.number))
+    /// Whether a socket's datagrams come by a way that ICE looks for, where addresses are found rather than told.
+    func finds(waysOf socket: MediaSocketID) -> Bool {
+        agent.hasStream(of: SocketID(socket.number))
     }
 
     /// Where a transport's packets go, and whether a relay is in between.

@@ -125,7 +125,7 @@ final class CallMedia {
         let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
         let transport = owns ? first.ownTransport : first.transport
         let arrival = transport.receive(
-            packet, on: socket, from: source, isVouchedFor: connectivity?.vouches(for: source, on: socket) ?? false,
+            packet, on: socket, from: source, isVouchedFor: connectivity?.finds(waysOf: socket) ?? false,
             at: core.now)
         switch arrival {
         case .rtp(let packet):

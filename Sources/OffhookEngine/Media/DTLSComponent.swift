@@ -54,7 +54,7 @@ final class DTLSComponent {
         take(&outcomes)
     }
 
-    /// Takes a datagram from the far end's address as signalling told it, or from one that ICE vouches for. Others are
+    /// Takes a datagram from the far end's address as signalling told it, or where ICE finds the way. Others are
     /// dropped until the handshake is complete: nothing in it is authenticated, so that a stranger's record would end it,
     /// where RFC 6347 §4.1.2.7 wants it discarded.
     func receive(

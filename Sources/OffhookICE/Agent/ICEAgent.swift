@@ -131,14 +131,10 @@ package struct ICEAgent: Sendable {
 
     // MARK: Media
 
-    /// Whether an address is one of the far side's candidates, told of or found by an authenticated check, or that of a
-    /// relay of ours.
-    package func knows(_ source: Endpoint, on socket: SocketID) -> Bool {
-        guard let component = sockets.first(where: { $0.id == socket })?.component,
-            let index = index(of: component.stream)
-        else { return false }
-        return streams[index].remoteCandidates.contains { $0.endpoint == source }
-            || relays.contains { $0.socket == socket && $0.client.server.endpoint == source }
+    /// Whether a socket is one of those of a stream whose far side does ICE.
+    package func hasStream(of socket: SocketID) -> Bool {
+        guard let component = sockets.first(where: { $0.id == socket })?.component else { return true }
+        return index(of: component.stream).map { streams[$0].remote != nil } ?? true
     }
 
     /// How media goes out now: by the selected pair, during a restart by the former one, before nomination by the best
