@@ -54,8 +54,8 @@ public final class PulseMicrophone: AudioCapturer {
 
     /// Hears of interruptions and changes of device. Kept weakly.
     public var delegate: (any SoundDeviceDelegate)? {
-        get { listener.delegate }
-        set { listener.delegate = newValue }
+        get { listener.box.delegate }
+        set { listener.box.set { [weak newValue] in newValue } }
     }
 
     /// What the microphone has done so far.

@@ -57,8 +57,8 @@ public final class PulseSpeaker: AudioPlayer {
 
     /// Hears of interruptions and changes of device. Kept weakly.
     public var delegate: (any SoundDeviceDelegate)? {
-        get { listener.delegate }
-        set { listener.delegate = newValue }
+        get { listener.box.delegate }
+        set { listener.box.set { [weak newValue] in newValue } }
     }
 
     /// What the speaker has done so far.

@@ -34,39 +34,21 @@ public enum SoundDevice: Sendable {
     }
 }
 
-/// Holds the delegate of a microphone or speaker, which need not be sendable.
-final class SoundListener: @unchecked Sendable {
-    // Read on the callback queue and written anywhere, with the lock held; the delegate is used on the queue alone.
-    private let lock = Lock(())
-    private weak var stored: (any SoundDeviceDelegate)?
+/// Tells the delegate of a microphone or speaker.
+final class SoundListener: Sendable {
+    let box = DelegateBox<any SoundDeviceDelegate>()
     /// The device itself, held weakly.
-    let owner = SoundOwner()
-
-    var delegate: (any SoundDeviceDelegate)? {
-        get { lock.withLock { _ in stored } }
-        set { lock.withLock { _ in stored = newValue } }
-    }
+    let owner = DelegateBox<SoundDevice>()
 
     func tell(_ event: PulseEvent, on queue: DispatchQueue) {
         queue.async {
-            guard let device = self.owner.device, let delegate = self.delegate else { return }
+            guard let device = self.owner.delegate, let delegate = self.box.delegate else { return }
             switch event {
             case .opened(let id): delegate.soundDevice(device, didOpen: id)
             case .interrupted(let error): delegate.soundDevice(device, wasInterruptedBy: error)
             case .substituted(let error): delegate.soundDevice(device, didUseSubstituteFor: error)
             }
         }
-    }
-}
-
-/// A weak reference to a microphone or speaker.
-final class SoundOwner: Sendable {
-    private let find = Lock<@Sendable () -> SoundDevice?>({ nil })
-
-    var device: SoundDevice? { find.withLock { $0 }() }
-
-    func set(_ find: @escaping @Sendable () -> SoundDevice?) {
-        self.find.withLock { $0 = find }
     }
 }
 

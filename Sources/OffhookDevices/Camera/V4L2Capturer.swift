@@ -22,19 +22,7 @@ public final class V4L2Capturer: VideoCapturer {
     private let mailbox: CameraMailbox
     private let callbackQueue: DispatchQueue
     private let isStarted = Lock(false)
-    private let listener = Listener()
-
-    /// Holds the delegate, which need not be sendable.
-    private final class Listener: @unchecked Sendable {
-        // Read on the callback queue and written anywhere, with the lock held; the delegate is used on the queue alone.
-        private let lock = Lock(())
-        private weak var stored: (any V4L2CapturerDelegate)?
-
-        var delegate: (any V4L2CapturerDelegate)? {
-            get { lock.withLock { _ in stored } }
-            set { lock.withLock { _ in stored = newValue } }
-        }
-    }
+    private let listener = DelegateBox<any V4L2CapturerDelegate>()
 
     /// Makes a capturer that uses no camera yet.
     ///
@@ -99,7 +87,7 @@ public final class V4L2Capturer: VideoCapturer {
     public var delegate: (any V4L2CapturerDelegate)? {
         get { listener.delegate }
         set {
-            listener.delegate = newValue
+            listener.set { [weak newValue] in newValue }
             // The thread also watches for cameras that come and go.
             if newValue != nil { startThread() }
         }

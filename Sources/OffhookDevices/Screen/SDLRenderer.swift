@@ -27,20 +27,8 @@ public final class SDLRenderer: VideoSink {
     private let mailbox: WindowMailbox
     private let number: UInt32
     private let callbackQueue: DispatchQueue
-    private let listener = Listener()
+    private let listener = DelegateBox<any SDLRendererDelegate>()
     private let look: Lock<(isFullScreen: Bool, size: VideoSize)>
-
-    /// Holds the delegate, which need not be sendable.
-    private final class Listener: @unchecked Sendable {
-        // Read on the callback queue and written anywhere, with the lock held; the delegate is used on the queue alone.
-        private let lock = Lock(())
-        private weak var stored: (any SDLRendererDelegate)?
-
-        var delegate: (any SDLRendererDelegate)? {
-            get { lock.withLock { _ in stored } }
-            set { lock.withLock { _ in stored = newValue } }
-        }
-    }
 
     /// Takes one's own picture.
     private final class SelfView: VideoSink {
@@ -78,7 +66,7 @@ public final class SDLRenderer: VideoSink {
     /// Hears of the window's end and of keys. Kept weakly.
     public var delegate: (any SDLRendererDelegate)? {
         get { listener.delegate }
-        set { listener.delegate = newValue }
+        set { listener.set { [weak newValue] in newValue } }
     }
 
     /// Leaves a picture for the window.

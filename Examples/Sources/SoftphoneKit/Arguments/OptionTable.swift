@@ -40,6 +40,18 @@ struct OptionDescription: Sendable {
 }
 
 extension OptionDescription {
+    /// An option that chooses a device or file.
+    static func choice<Choice>(
+        _ name: String, _ usage: String, _ help: String, _ path: any WritableKeyPath<Options, Choice> & Sendable,
+        _ parse: @escaping @Sendable (String) -> Choice?
+    ) -> OptionDescription {
+        .value(name, usage, help) { options, text in
+            guard let choice = parse(text) else { return false }
+            options[keyPath: path] = choice
+            return true
+        }
+    }
+
     /// An option that switches a step of sound processing.
     static func processing(
         _ name: String, _ help: String, _ path: any WritableKeyPath<Options, AudioProcessing> & Sendable
@@ -169,26 +181,16 @@ enum OptionTable {
             options.videoCodecs = codecs
             return true
         },
-        .value("--camera", CameraChoice.usage, "what to send (pattern)") { options, text in
-            guard let choice = CameraChoice(parsing: text) else { return false }
-            options.camera = choice
-            return true
-        },
-        .value("--microphone", MicrophoneChoice.usage, "what to send (tone)") { options, text in
-            guard let choice = MicrophoneChoice(parsing: text) else { return false }
-            options.microphone = choice
-            return true
-        },
-        .value("--display", DisplayChoice.usage, "where received video goes (none)") { options, text in
-            guard let choice = DisplayChoice(parsing: text) else { return false }
-            options.display = choice
-            return true
-        },
-        .value("--speaker", SpeakerChoice.usage, "where received sound goes (none)") { options, text in
-            guard let choice = SpeakerChoice(parsing: text) else { return false }
-            options.speaker = choice
-            return true
-        },
+        .choice("--camera", CameraChoice.usage, "what to send (pattern)", \.camera, CameraChoice.init(parsing:)),
+        .choice(
+            "--microphone", MicrophoneChoice.usage, "what to send (tone)", \.microphone, MicrophoneChoice.init(parsing:)
+        ),
+        .choice(
+            "--display", DisplayChoice.usage, "where received video goes (none)", \.display,
+            DisplayChoice.init(parsing:)),
+        .choice(
+            "--speaker", SpeakerChoice.usage, "where received sound goes (none)", \.speaker,
+            SpeakerChoice.init(parsing:)),
         .processing("--echo-cancellation", "takes the speaker out of the microphone (auto)", \.echoCancellation),
         .processing("--noise-suppression", "softens fans and hum (auto)", \.noiseSuppression),
         .processing("--gain-control", "brings voices to a usual loudness (off)", \.gainControl),

@@ -12,20 +12,8 @@ public final class SoundServer: Sendable {
 
     let mailbox: PulseMailbox
     private let callbackQueue: DispatchQueue
-    private let listener = Listener()
+    private let listener = DelegateBox<any SoundServerDelegate>()
     private let observer = Lock<Int?>(nil)
-
-    /// Holds the delegate, which need not be sendable.
-    private final class Listener: @unchecked Sendable {
-        // Read on the callback queue and written anywhere, with the lock held; the delegate is used on the queue alone.
-        private let lock = Lock(())
-        private weak var stored: (any SoundServerDelegate)?
-
-        var delegate: (any SoundServerDelegate)? {
-            get { lock.withLock { _ in stored } }
-            set { lock.withLock { _ in stored = newValue } }
-        }
-    }
 
     /// Names a server.
     ///
@@ -68,7 +56,7 @@ public final class SoundServer: Sendable {
     public var delegate: (any SoundServerDelegate)? {
         get { listener.delegate }
         set {
-            listener.delegate = newValue
+            listener.set { [weak newValue] in newValue }
             let isWanted = newValue != nil
             let stale = observer.withLock { observer -> Int? in
                 guard isWanted != (observer != nil) else { return nil }
