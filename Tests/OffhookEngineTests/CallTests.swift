@@ -261,17 +261,18 @@ import Testing
 
     /// RFC 6347 §4.1.2.7: application data, an alert, and hellos of client and server that are broken.
     @Test(
-        arguments: [
+        arguments: [nil, ICESettings()],
+        [
             [23, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 97, 98, 99, 100],
             [21, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 40],
             [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 1, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 97, 98, 99, 100],
             [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 2, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 4, 97, 98, 99, 100],
         ] as [[UInt8]])
-    func `a stranger's record does not end the handshake`(record: [UInt8]) {
+    func `a stranger's record does not end the handshake`(ice: ICESettings?, record: [UInt8]) {
         var capabilities = MediaCapabilities()
         capabilities.hasDTLS = true
         capabilities.security = .dtls
-        let network = EngineNetwork(capabilities: capabilities)
+        let network = EngineNetwork(capabilities: capabilities, ice: ice)
         network.strangersDatagrams = [record]
         let (caller, callee, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
 

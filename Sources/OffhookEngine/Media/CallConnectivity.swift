@@ -177,21 +177,34 @@ final class CallConnectivity {
 
     // MARK: Packets
 
-    /// Shows a datagram to ICE. True where it was ICE's own; a relayed packet is cut out of its wrapping and left.
+    /// What a datagram is to ICE.
+    enum Receipt {
+        /// ICE's own, and dealt with.
+        case handled
+        /// Somebody's packet, which came by one of our relays or straight.
+        case packet(isRelayed: Bool)
+    }
+
+    /// Shows a datagram to ICE; a relayed packet is cut out of its wrapping.
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore)
-        -> Bool
+        -> Receipt
     {
         let receipt = agent.receive(
             packet.bytes, on: SocketID(socket.number), from: source, at: core.now, actions: &actions)
         take(core: &core)
         switch receipt {
-        case .handled: return true
-        case .notSTUN: return false
+        case .handled: return .handled
+        case .notSTUN: return .packet(isRelayed: false)
         case .relayedMedia(let range, _):
             let payload = packet.bytes.extracting(range).withUnsafeBytes { Array($0) }
             packet.assign(payload)
-            return false
+            return .packet(isRelayed: true)
         }
+    }
+
+    /// Whether the far end told of a candidate with this port, or has sent an authenticated check from one.
+    func knowsPort(of source: Endpoint, on socket: MediaSocketID) -> Bool {
+        agent.knowsPort(of: source, on: SocketID(socket.number))
     }
 
     /// Sends a packet of a transport by whatever way there is; false where there is none yet, or none any more.
@@ -210,11 +223,6 @@ final class CallConnectivity {
         case nil:
             return false
         }
-    }
-
-    /// Whether a socket's datagrams come by a way that ICE looks for, where addresses are found rather than told.
-    func finds(waysOf socket: MediaSocketID) -> Bool {
-        agent.hasStream(of: SocketID(socket.number))
     }
 
     /// Where a transport's packets go, and whether a relay is in between.

@@ -107,26 +107,29 @@ final class CallMedia {
 
     func receive(_ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, core: inout EngineCore) {
         let users = lines.filter { $0.uses(socket) }
-        guard !users.isEmpty, connectivity?.receive(packet, on: socket, from: source, core: &core) != true
-        else {
+        let receipt =
+            users.isEmpty ? .handled : connectivity?.receive(packet, on: socket, from: source, core: &core)
+        switch receipt ?? .packet(isRelayed: false) {
+        case .handled:
             core.pool.give(packet)
             sendWaiting(core: &core)
-            return
+        case .packet(let isRelayed):
+            deliver(packet, to: users, on: socket, from: source, isRelayed: isRelayed, core: &core)
         }
-        deliver(packet, to: users, on: socket, from: source, core: &core)
     }
 
     /// Gives a packet that is none of ICE's to the line that it is for.
     private func deliver(
         _ packet: PacketBuffer, to users: [MediaLine], on socket: MediaSocketID, from source: Endpoint,
-        core: inout EngineCore
+        isRelayed: Bool, core: inout EngineCore
     ) {
         guard let first = users.first else { return core.pool.give(packet) }
         let owns = first.ownTransport.ports.rtp == socket || first.ownTransport.ports.rtcp == socket
         let transport = owns ? first.ownTransport : first.transport
+        // A relay lets through whom we have permitted, which is candidates alone (RFC 8656 §9).
         let arrival = transport.receive(
-            packet, on: socket, from: source, isVouchedFor: connectivity?.finds(waysOf: socket) ?? false,
-            at: core.now)
+            packet, on: socket, from: source,
+            isVouchedFor: isRelayed || connectivity?.knowsPort(of: source, on: socket) == true, at: core.now)
         switch arrival {
         case .rtp(let packet):
             let line = users.count > 1 ? line(of: packet, among: users) ?? first : first
@@ -165,7 +168,7 @@ final class CallMedia {
         sendWaiting(core: &core)
         for media in connectivity.takeRelayedMedia() {
             let users = lines.filter { $0.uses(media.socket) }
-            deliver(media.packet, to: users, on: media.socket, from: media.source, core: &core)
+            deliver(media.packet, to: users, on: media.socket, from: media.source, isRelayed: true, core: &core)
         }
     }
 

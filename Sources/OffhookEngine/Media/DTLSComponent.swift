@@ -44,7 +44,7 @@ final class DTLSComponent {
                 role: role == .active ? .client : .server, identity: identity, remoteFingerprints: fingerprints)
             self.association = association
             association.start(at: now, actions: &actions)
-            for datagram in early where datagram.isVouchedFor || datagram.source == address {
+            for datagram in early where datagram.isVouchedFor || datagram.source.port == address?.port {
                 association.receive(datagram.bytes.span.bytes, at: now, actions: &actions)
             }
             early = []
@@ -54,9 +54,10 @@ final class DTLSComponent {
         take(&outcomes)
     }
 
-    /// Takes a datagram from the far end's address as signalling told it, or where ICE finds the way. Others are
-    /// dropped until the handshake is complete: nothing in it is authenticated, so that a stranger's record would end it,
-    /// where RFC 6347 §4.1.2.7 wants it discarded.
+    /// Takes a datagram from the far end's port as signalling told it, or from one that ICE vouches for. Others are dropped
+    /// until the handshake is complete: nothing in it is authenticated, so that the record of a stranger, who knows nothing
+    /// of the call, would end it, where RFC 6347 §4.1.2.7 wants it discarded. The port is what is looked at since a host with
+    /// several addresses may send from another of them (linphone 5.1 does).
     func receive(
         _ datagram: RawSpan, from source: Endpoint, expected address: Endpoint?, isVouchedFor: Bool, at now: Instant,
         outcomes: inout [Outcome]
@@ -66,7 +67,7 @@ final class DTLSComponent {
             early.append((datagram.withUnsafeBytes { Array($0) }, source, isVouchedFor))
             return
         }
-        guard association.isEstablished || isVouchedFor || source == address else { return }
+        guard association.isEstablished || isVouchedFor || source.port == address?.port else { return }
         association.receive(datagram, at: now, actions: &actions)
         take(&outcomes)
     }

@@ -195,7 +195,7 @@ final class MediaTransport {
 
     // MARK: Packets
 
-    /// Takes a datagram; `isVouchedFor` tells that its source need not be the address that was signalled, since ICE finds others.
+    /// Takes a datagram; `isVouchedFor` tells that ICE knows who sends from there.
     func receive(
         _ packet: PacketBuffer, on socket: MediaSocketID, from source: Endpoint, isVouchedFor: @autoclosure () -> Bool,
         at now: Instant

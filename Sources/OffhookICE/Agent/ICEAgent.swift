@@ -131,10 +131,13 @@ package struct ICEAgent: Sendable {
 
     // MARK: Media
 
-    /// Whether a socket is one of those of a stream whose far side does ICE.
-    package func hasStream(of socket: SocketID) -> Bool {
-        guard let component = sockets.first(where: { $0.id == socket })?.component else { return true }
-        return index(of: component.stream).map { streams[$0].remote != nil } ?? true
+    /// Whether a port is that of one of the far side's candidates, told of or found by an authenticated check. A host with several
+    /// addresses may send what is not STUN from another of them than its candidate's.
+    package func knowsPort(of source: Endpoint, on socket: SocketID) -> Bool {
+        guard let component = sockets.first(where: { $0.id == socket })?.component,
+            let index = index(of: component.stream)
+        else { return false }
+        return streams[index].remoteCandidates.contains { $0.endpoint.port == source.port }
     }
 
     /// How media goes out now: by the selected pair, during a restart by the former one, before nomination by the best
