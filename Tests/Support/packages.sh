@@ -9,6 +9,8 @@ build_packages=(
 
 # What the tests that need a screen start.
 screen_packages=(xvfb)
+# A Wayland desktop on that screen, and OpenGL on it.
+wayland_packages=(weston libgl1-mesa-dri)
 
 need_packages() {
   local missing=() name

@@ -65,6 +65,13 @@ final class SDLWindow {
         sdl.SDL_DestroyWindow(window)
     }
 
+    /// Goes by no wish of the app's.
+    func closeAndTell() {
+        guard !isClosed else { return }
+        close()
+        mailbox.report(.closed)
+    }
+
     // MARK: Drawing
 
     /// Draws what is new, if anything is.
@@ -177,9 +184,7 @@ final class SDLWindow {
 
     private func handle(_ event: SDL_WindowEvent) {
         switch SDL_WindowEventID(UInt32(event.event)) {
-        case SDL_WINDOWEVENT_CLOSE:
-            close()
-            mailbox.report(.closed)
+        case SDL_WINDOWEVENT_CLOSE: closeAndTell()
         case SDL_WINDOWEVENT_EXPOSED, SDL_WINDOWEVENT_SIZE_CHANGED: isStale = true
         default: break
         }

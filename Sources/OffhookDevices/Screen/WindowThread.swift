@@ -154,10 +154,15 @@ final class WindowThread: Sendable {
         // Signals belong to the app.
         _ = sdl.SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
         _ = sdl.SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
+        // So is the end of the program; what is left of that event is a Wayland server that went away.
+        _ = sdl.SDL_SetHint(SDL_HINT_QUIT_ON_LAST_WINDOW_CLOSE, "0")
+        // Without a folder for its socket there is no Wayland, and its library would say so on standard error.
+        let hasRuntimeFolder = getenv("XDG_RUNTIME_DIR") != nil
+        _ = sdl.SDL_SetHint(SDL_HINT_VIDEODRIVER, hasRuntimeFolder ? nil : "x11,KMSDRM")
         // Decoded video is ITU-R BT.601 whatever its size.
         sdl.SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_BT601)
         guard sdl.SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else {
-            throw Self.noDisplay(sdl.lastError)
+            throw Self.noDisplay(hasRuntimeFolder ? sdl.lastError : "")
         }
         // Where nothing else works SDL draws to nowhere, which only those who ask for it want.
         if sdl.SDL_GetCurrentVideoDriver().map({ String(cString: $0) }) == "offscreen",
@@ -216,6 +221,10 @@ final class WindowThread: Sendable {
         // Whatever does not come as an event, such as a last picture's time, is looked after this often.
         guard desk.sdl.SDL_WaitEventTimeout(&event, 250) == 1 else { return }
         repeat {
+            if event.type == SDL_QUIT.rawValue {
+                for window in desk.windows.values { window.closeAndTell() }
+                desk.windows = [:]
+            }
             if let window = desk.windows[event.windowNumber] {
                 window.handle(event)
                 if window.isClosed { desk.windows[window.number] = nil }

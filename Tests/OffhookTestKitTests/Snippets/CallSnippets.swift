@@ -85,8 +85,37 @@ func trace() -> Client {
 }
 
 /// Shows notices to a person.
-final class NoticeBoard: CallDelegate {
+@MainActor final class NoticeBoard: @MainActor CallServiceDelegate, @MainActor CallDelegate {
+    let user: User
+    let screen: any VideoSink
+    let camera = V4L2Capturer()
+
+    init(user: User, screen: any VideoSink) {
+        self.user = user
+        self.screen = screen
+    }
+
     func showNotice(_ text: String) {}
+
+    func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
+        call.delegate = self
+        Task {
+            do {
+                switch call.incomingVideoStatus {
+                case .supported:
+                    try await call.setVideoMode(V4L2Capturer.availableCameras().isEmpty ? .receiveOnly : .sendReceive)
+                case .indefinite: try await call.setVideoMode(.receiveOnly)
+                case .off: break
+                }
+                try await call.accept()
+            } catch {
+                // The caller may have given up meanwhile.
+                showNotice("The call could not be taken: \(error)")
+            }
+        }
+    }
+
+    func callService(_ callService: CallService, didRemove call: Call) {}
 
     func addVideo(to call: Call) async {
         do {
@@ -97,11 +126,30 @@ final class NoticeBoard: CallDelegate {
     }
 
     func callDidEstablish(_ call: Call) {}
-    func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {}
     func call(_ call: Call, didFailWithError error: CallError) {}
 
+    func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {
+        let video = user.mediaServices.videoInterface
+        guard let channel = videoChannels.first else { return }
+        if channel.isEnabled, channel.negotiatedDirection.receives {
+            video.remoteVideoSource(for: channel.id)?.setVideoSink(screen)
+        } else {
+            video.remoteVideoSource(for: channel.id)?.setVideoSink(nil)
+        }
+        if channel.isEnabled, channel.negotiatedDirection.sends {
+            camera.setVideoSink(video.localVideoSink(for: channel.id))
+            Task { [camera] in
+                do { try await camera.useCamera(at: .front) } catch { showNotice("\(error)") }
+            }
+        } else {
+            camera.setVideoSink(nil)
+        }
+    }
+
     func call(_ call: Call, didReceiveVideoAddRequest direction: MediaDirection) {
-        Task { try await call.acceptVideo(.receiveOnly) }
+        Task {
+            do { try await call.acceptVideo(.receiveOnly) } catch { showNotice("\(error)") }
+        }
     }
 
     func callDidEnd(_ call: Call, reason: CallEndReason) {
