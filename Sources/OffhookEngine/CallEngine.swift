@@ -153,6 +153,9 @@ package struct CallEngine {
     /// Whether a request of ours, such as the BYE of a call that has ended, still waits for its answer.
     package var hasUnansweredRequests: Bool { core.userAgent.hasUnansweredRequests }
 
+    /// Whether a call goes along this connection.
+    package func usesConnection(_ connection: UInt64) -> Bool { core.userAgent.usesConnection(connection) }
+
     // MARK: Time
 
     package mutating func nextDeadline() -> Instant? {

@@ -259,6 +259,25 @@ import Testing
         #expect(network.videoFrames[caller] == [frame])
     }
 
+    /// RFC 8842 §5.3: who offered `actpass` may be greeted before it has the answer.
+    @Test(arguments: [MediaSecurityPolicy.dtls, .bestEffort])
+    func `a hello that comes before the answer counts once the answer is here`(policy: MediaSecurityPolicy) throws {
+        var capabilities = MediaCapabilities()
+        capabilities.hasDTLS = true
+        capabilities.security = policy
+        let network = EngineNetwork(capabilities: capabilities)
+        network.calleesDelay = .milliseconds(300)
+        let (caller, _, start) = network.connect(
+            offering: .sendReceive, answering: .sendReceive, settling: .milliseconds(290))
+        #expect(network.mediaCount > 0)
+        #expect(!network.finished.keys.contains(start))
+        // Sooner than the callee repeats its hello, a second after the first.
+        network.run(.milliseconds(200))
+
+        #expect(network.finished[start] == .some(nil))
+        #expect(network.snapshots[caller]?.isSecure == true)
+    }
+
     /// RFC 6347 §4.1.2.7: application data, an alert, and hellos of client and server that are broken.
     @Test(
         arguments: [nil, ICESettings()],

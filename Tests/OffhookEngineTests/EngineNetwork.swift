@@ -47,6 +47,8 @@ final class EngineNetwork {
     /// The media datagram to lose, by number from 1.
     var losingMedia: Int?
     private(set) var mediaCount = 0
+    /// How much longer the callee's messages take than its media.
+    var calleesDelay = Duration.zero
     /// What a stranger sends to the port of every media packet, just before it.
     var strangersDatagrams: [[UInt8]] = []
     private var strangersBuffers = PacketPool()
@@ -121,7 +123,9 @@ final class EngineNetwork {
         case .sendSignaling(let bytes, _):
             signalingCount += 1
             messages[side.rawValue].append(String(decoding: bytes, as: UTF8.self))
-            if signalingCount != losing { send(.signaling(bytes), to: side.other) }
+            if signalingCount != losing {
+                send(.signaling(bytes), to: side.other, after: side == .callee ? calleesDelay : .zero)
+            }
         case .resolve(_, let question):
             let target = TransportTarget(transport: .udp, remote: side.other.endpoint)
             engines[side.rawValue].resolved(
@@ -163,8 +167,8 @@ final class EngineNetwork {
         }
     }
 
-    private func send(_ load: Load, to side: Side) {
-        datagrams.append(Datagram(arrival: now + latency, number: datagrams.count, to: side, load: load))
+    private func send(_ load: Load, to side: Side, after delay: Duration = .zero) {
+        datagrams.append(Datagram(arrival: now + latency + delay, number: datagrams.count, to: side, load: load))
     }
 
     /// Lets virtual time pass, doing what falls due.

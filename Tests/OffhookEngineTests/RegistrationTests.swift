@@ -55,6 +55,30 @@ import Testing
         #expect(network.finished[stop] == .some(nil))
     }
 
+    @Test func `a server that was silent from the start does not hold up the end either, and the start fails`() {
+        let network = ServerNetwork { _ in nil }
+        let start = network.token()
+        network.step { $0.startAccount(ServerNetwork.account, token: start, at: $1) }
+        network.run(.seconds(1))
+
+        let stop = network.token()
+        network.step { $0.stopAccount(ServerNetwork.account, token: stop, at: $1) }
+        network.run(.seconds(4))
+
+        #expect(network.finished[stop] == .some(nil))
+        #expect(network.finished[start]??.kind == .cancelled)
+        #expect(network.registers.last?.headers.expires == 0)
+    }
+
+    @Test func `a registrar that keeps us for a second gets a REGISTER every five seconds, not more`() {
+        let network = ServerNetwork { .registered($0, seconds: 1) }
+        network.start(for: .seconds(1))
+
+        network.run(.seconds(60))
+
+        #expect((12...13).contains(network.registers.count))
+    }
+
     struct Expiry: CustomTestStringConvertible, Sendable {
         var contact: String?
         var header: String?

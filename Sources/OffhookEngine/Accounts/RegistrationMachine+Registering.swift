@@ -117,9 +117,11 @@ extension RegistrationMachine {
     }
 
     /// Nine tenths of the time, and never less than leaves a REGISTER time to be repeated.
+    ///
+    /// A registrar that keeps us for hardly any time does not get REGISTERs without a pause.
     private static func refreshDelay(_ interval: Duration) -> Duration {
         let margin = min(max(interval / 10, .seconds(5)), .seconds(60))
-        return max(interval - margin, interval / 2)
+        return max(interval - margin, interval / 2, .seconds(5))
     }
 
     mutating func register(longerThan response: SIPResponse, at now: Instant, actions: inout [Action]) {

@@ -233,7 +233,6 @@ extension InviteSession {
         }
         if refuseTooSmallInterval(request, transaction, actions: &actions) { return }
         inviteServer = InviteServer(request: request, transaction: transaction)
-        respond(100, to: request, transaction, actions: &actions)
         main?.learn(from: request.headers)
         let deadline = now + configuration.decisionLimit
         main?.pending = PendingDescription(message: .inviteResponse, deadline: deadline)

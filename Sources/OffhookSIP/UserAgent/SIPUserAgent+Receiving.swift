@@ -204,13 +204,10 @@ extension SIPUserAgent {
             }
             return true
         }
-        let accepted = configuration.acceptedBodies
-        if [.invite, .update, .prack, .info].contains(request.method), !request.body.isEmpty,
-            let type = request.headers.contentType, !accepted.contains(type.essence), !type.isMultipart,
-            isHandlingRequired(request.headers)
-        {
-            refuse(request, transaction, 415, at: now, actions: &actions) { headers, _ in
-                headers[first: .accept] = accepted.joined(separator: ", ")
+        if [.invite, .update, .prack, .info].contains(request.method), let status = refusal(ofBodyIn: request) {
+            let accepted = configuration.acceptedBodies
+            refuse(request, transaction, status, at: now, actions: &actions) { headers, _ in
+                if status == 415 { headers[first: .accept] = accepted.joined(separator: ", ") }
             }
             return true
         }
@@ -223,6 +220,21 @@ extension SIPUserAgent {
             return true
         }
         return false
+    }
+
+    /// What a body gets that cannot be read; nil where it can be, or says that it need not be.
+    private func refusal(ofBodyIn request: SIPRequest) -> Int? {
+        guard !request.body.isEmpty, isHandlingRequired(request.headers) else { return nil }
+        // A body of no type is of none that we know (RFC 3261 §20.15).
+        guard let type = request.headers.contentType else { return 415 }
+        guard type.isMultipart else { return configuration.acceptedBodies.contains(type.essence) ? nil : 415 }
+        let parts = MultipartBody.parts(of: request.body, contentType: type)
+        // Without the boundary it is no multipart body at all (RFC 2046 §5.1).
+        guard !parts.isEmpty else { return 400 }
+        // RFC 5621 §3.1.
+        let mustRead = parts.filter(\.isHandlingRequired).map { $0.headers.contentType?.essence ?? "text/plain" }
+        return mustRead.allSatisfy { configuration.acceptedBodies.contains($0) || $0.hasPrefix("multipart/") }
+            ? nil : 415
     }
 
     /// A body may say that it can be ignored (RFC 3261 §20.11).

@@ -464,6 +464,13 @@ package struct SIPUserAgent: Sendable {
         }
     }
 
+    /// Whether a session's messages come or go along this connection.
+    package func usesConnection(_ connection: UInt64) -> Bool {
+        sessions.values.contains { record in
+            record.fixedRoute?.target.connection == connection || record.lastRoute?.target.connection == connection
+        }
+    }
+
     /// Whether no session, transaction or request is left.
     package var isIdle: Bool {
         sessions.isEmpty && table.isEmpty && outgoing.isEmpty && resolutions.isEmpty && sessionsByDialog.isEmpty

@@ -87,6 +87,32 @@ import Testing
         #expect(scene.news() == ["incoming without offer"])
     }
 
+    @Test(
+        arguments: [
+            ("multipart/mixed", "--b\r\nContent-Type: application/sdp\r\n\r\nv=0\r\n--b--\r\n", 400),
+            ("multipart/mixed;boundary=c", "--b\r\nContent-Type: application/sdp\r\n\r\nv=0\r\n--b--\r\n", 400),
+            (
+                "multipart/mixed;boundary=b",
+                "--b\r\nContent-Type: application/frob\r\nContent-Disposition: "
+                    + "render;handling=required\r\n\r\nx\r\n--b--\r\n", 415
+            ),
+            ("nonsense", "v=0\r\n", 415), (nil, "v=0\r\n", 415),
+        ] as [(String?, String, Int)])
+    func `a body that is no multipart, or has a part that must be read and cannot be, or no type`(
+        type: String?, body: String, status: Int
+    ) throws {
+        var scene = Scene()
+
+        scene.invite {
+            $0.headers[first: .contentType] = type
+            $0.body = Array(body.utf8)
+        }
+
+        let response = try scene.response(status)
+        #expect((response.headers.accept.first?.essence == "application/sdp") == (status == 415))
+        #expect(scene.news().isEmpty)
+    }
+
     @Test func `a type without a body is no offer`() {
         var scene = Scene()
 
