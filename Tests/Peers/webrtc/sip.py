@@ -1,4 +1,4 @@
-"""A small SIP user agent over UDP and TCP that carries the descriptions of a WebRTC peer: one call, either way."""
+"""A small SIP user agent over UDP and TCP that carries the descriptions of another program: one call, either way."""
 
 import asyncio
 import random
@@ -130,9 +130,9 @@ class SIPAgent:
     def send(self, text):
         self.datagrams.transport.sendto(text.encode(), self.remote)
 
-    def request(self, method, cseq, body=""):
+    def request(self, method, cseq, body="", fields=()):
         lines = ["%s %s SIP/2.0" % (method, self.target), "Via: SIP/2.0/UDP 127.0.0.1:%d;branch=z9hG4bK%s;rport" % (self.port, token()),
-                 "Max-Forwards: 70", "From: " + self.me, "To: " + self.to, "Call-ID: " + self.call_id, "CSeq: %d %s" % (cseq, method)]
+                 "Max-Forwards: 70", "From: " + self.me, "To: " + self.to, "Call-ID: " + self.call_id, "CSeq: %d %s" % (cseq, method), *fields]
         if method == "INFO":
             lines += ["Info-Package: trickle-ice", "Content-Disposition: Info-Package"]
         return self.whole(lines, body)
@@ -142,12 +142,12 @@ class SIPAgent:
         host, _, port = self.target.rpartition("@")[2].partition(":")
         self.remote = (host, int(port or 5060))
 
-    async def exchange(self, method, body=""):
+    async def exchange(self, method, body="", fields=()):
         """Sends a request until its final response is there."""
         self.cseq += 1
         key = (self.cseq, method)
         future = self.waiting[key] = asyncio.get_running_loop().create_future()
-        text = self.request(method, self.cseq, body)
+        text = self.request(method, self.cseq, body, fields)
         for seconds in (0.5, 1, 2, 4, 8):
             self.send(text)
             done, _ = await asyncio.wait([future], timeout=seconds if method != "INVITE" else 15)
@@ -163,15 +163,15 @@ class SIPAgent:
             self.send(self.acknowledgement)
         return message
 
-    async def call(self, address, offer):
-        """The far end's answer."""
+    async def call(self, address, offer, fields=()):
+        """The far end's answer; `fields` are further header lines of the INVITE."""
         self.call_id = token(20)
         self.to = "<%s>" % address
         self.aim(address)
-        return await self.offer(offer)
+        return await self.offer(offer, fields)
 
-    async def offer(self, offer):
-        message = await self.exchange("INVITE", offer)
+    async def offer(self, offer, fields=()):
+        message = await self.exchange("INVITE", offer, fields)
         if message.code != 200:
             raise RuntimeError("the INVITE was answered with %d" % message.code)
         return message.body
