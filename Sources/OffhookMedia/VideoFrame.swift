@@ -54,8 +54,8 @@ public enum VideoContent: String, Hashable, Sendable, CaseIterable {
 /// One picture on its way from a camera or a decoder.
 ///
 /// A frame refers to a buffer that it shares with whoever else holds the frame; nothing is copied on the way. The
-/// buffer goes back to its pool when the last holder lets go, so a sink that keeps frames starves its source: keep one
-/// at most, or copy the pixels.
+/// buffer goes back to its pool when the last holder lets go, so a sink that keeps frames starves its source: hold two
+/// at most, the newest and one that is being worked on, or copy the pixels.
 public struct VideoFrame: Sendable {
     /// The pixels.
     public let buffer: VideoFrameBuffer

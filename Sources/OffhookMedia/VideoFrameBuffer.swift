@@ -11,6 +11,8 @@ public final class VideoFrameBuffer: @unchecked Sendable {
     private let offsets: (Int, Int, Int)
     private let strides: (Int, Int, Int)
     private let recycler: (@Sendable (UnsafeMutableRawBufferPointer) -> Void)?
+    /// How many samples were written in all: as many as the picture has where it was made in one pass. For its maker.
+    package private(set) var writtenSamples = 0
 
     /// Allocates a picture whose rows are aligned to 64 bytes. The content is undefined.
     public convenience init(size: VideoSize, pixelFormat: PixelFormat = .i420) {
@@ -105,13 +107,29 @@ public final class VideoFrameBuffer: @unchecked Sendable {
     public func withMutablePlane<Result, Failure: Error>(
         _ plane: Int, _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        writtenSamples += rowBytes(ofPlane: plane) * rows(ofPlane: plane)
         var span = MutableSpan(_unsafeElements: bytes(ofPlane: plane).assumingMemoryBound(to: UInt8.self))
         return try body(&span)
     }
 
-    /// A plane's address, for C codecs, valid while the buffer lives; writing is for its maker alone.
-    package func pointer(toPlane plane: Int) -> UnsafeMutablePointer<UInt8> {
+    /// A plane's address, for C codecs that read, valid while the buffer lives.
+    package func pointer(toPlane plane: Int) -> UnsafePointer<UInt8> {
+        UnsafePointer(address(ofPlane: plane))
+    }
+
+    /// A plane's address, for C codecs that fill it once, for the maker of the picture, before anyone else has it.
+    package func pointerForWriting(toPlane plane: Int) -> UnsafeMutablePointer<UInt8> {
+        writtenSamples += rowBytes(ofPlane: plane) * rows(ofPlane: plane)
+        return address(ofPlane: plane)
+    }
+
+    private func address(ofPlane plane: Int) -> UnsafeMutablePointer<UInt8> {
         // `memory` is never empty, so a base address exists.
         bytes(ofPlane: plane).baseAddress!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Samples that a picture of this size has, in either layout.
+    package static func sampleCount(of size: VideoSize) -> Int {
+        size.width * size.height + (size.width + 1) / 2 * ((size.height + 1) / 2) * 2
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Called on a media thread, one frame at a time; return within a frame time, since the source waits.
 public protocol VideoSink: AnyObject, Sendable {
-    /// Takes one picture. Keep it no longer than the next one's arrival.
+    /// Takes one picture. Keep the newest and one that you are at work on at most; whoever keeps more starves the source.
     func handleVideoFrame(_ frame: VideoFrame)
 }
 

@@ -33,6 +33,8 @@ package final class VideoEncoderPipeline: VideoSink {
         package var bytesEncoded = 0
         /// Time spent on encoding, of one processor.
         package var encodeTime = Duration.zero
+        /// Samples that were copied between what came and what the encoder was given.
+        package var reshapedSamples = 0
         /// The size of the last encoded picture.
         package var size: VideoSize?
         package var targetBitrate = 0
@@ -130,6 +132,7 @@ package final class VideoEncoderPipeline: VideoSink {
             let time = ContinuousClock.now - start
             let speed = slot.withLock { slot -> Int? in
                 slot.counters.count(encoded, time: time)
+                slot.counters.reshapedSamples = encoder.reshapedSamples
                 let isToChange = slot.load.note(captureTime: waiting.captureTime, encodeTime: time)
                 return isToChange ? slot.load.speed : nil
             }

@@ -8,6 +8,8 @@ struct PictureShaper {
     private var converted: VideoFrameBuffer?
     private var scaled: VideoFrameBuffer?
     private var turned: VideoFrameBuffer?
+    /// Samples that were written to shape pictures, in all; none of a picture that is passed on as it is.
+    private(set) var writtenSamples = 0
 
     /// The size of an upright picture within a limit: it keeps its proportions and is never enlarged.
     ///
@@ -41,20 +43,27 @@ struct PictureShaper {
             let target = Self.reuse(&converted, size: isScaled ? picture.size : final)
             let mode = isScaled ? VideoRotation.none : frame.rotation
             picture.convertNV12(into: target, turning: mode)
+            count(target)
             picture = target
             if !isScaled { return picture }
         }
         if beforeTurning != picture.size {
             let target = Self.reuse(&scaled, size: beforeTurning)
             picture.scale(into: target)
+            count(target)
             picture = target
         }
         if frame.rotation != .none {
             let target = Self.reuse(&turned, size: final)
             picture.turn(into: target, by: frame.rotation)
+            count(target)
             picture = target
         }
         return picture
+    }
+
+    private mutating func count(_ target: VideoFrameBuffer) {
+        writtenSamples += VideoFrameBuffer.sampleCount(of: target.size)
     }
 
     private static func reuse(_ buffer: inout VideoFrameBuffer?, size: VideoSize) -> VideoFrameBuffer {
@@ -86,8 +95,9 @@ extension VideoFrameBuffer {
     fileprivate func convertNV12(into target: VideoFrameBuffer, turning rotation: VideoRotation) {
         _ = NV12ToI420Rotate(
             pointer(toPlane: 0), rowStride(0), pointer(toPlane: 1), rowStride(1),
-            target.pointer(toPlane: 0), target.rowStride(0), target.pointer(toPlane: 1), target.rowStride(1),
-            target.pointer(toPlane: 2), target.rowStride(2),
+            target.pointerForWriting(toPlane: 0), target.rowStride(0), target.pointerForWriting(toPlane: 1),
+            target.rowStride(1),
+            target.pointerForWriting(toPlane: 2), target.rowStride(2),
             Int32(size.width), Int32(size.height), rotation.libyuvMode)
     }
 
@@ -95,16 +105,18 @@ extension VideoFrameBuffer {
         _ = I420Scale(
             pointer(toPlane: 0), rowStride(0), pointer(toPlane: 1), rowStride(1), pointer(toPlane: 2), rowStride(2),
             Int32(size.width), Int32(size.height),
-            target.pointer(toPlane: 0), target.rowStride(0), target.pointer(toPlane: 1), target.rowStride(1),
-            target.pointer(toPlane: 2), target.rowStride(2),
+            target.pointerForWriting(toPlane: 0), target.rowStride(0), target.pointerForWriting(toPlane: 1),
+            target.rowStride(1),
+            target.pointerForWriting(toPlane: 2), target.rowStride(2),
             Int32(target.size.width), Int32(target.size.height), kFilterBox)
     }
 
     fileprivate func turn(into target: VideoFrameBuffer, by rotation: VideoRotation) {
         _ = I420Rotate(
             pointer(toPlane: 0), rowStride(0), pointer(toPlane: 1), rowStride(1), pointer(toPlane: 2), rowStride(2),
-            target.pointer(toPlane: 0), target.rowStride(0), target.pointer(toPlane: 1), target.rowStride(1),
-            target.pointer(toPlane: 2), target.rowStride(2),
+            target.pointerForWriting(toPlane: 0), target.rowStride(0), target.pointerForWriting(toPlane: 1),
+            target.rowStride(1),
+            target.pointerForWriting(toPlane: 2), target.rowStride(2),
             Int32(size.width), Int32(size.height), rotation.libyuvMode)
     }
 }

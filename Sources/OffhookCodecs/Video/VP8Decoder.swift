@@ -114,9 +114,9 @@ extension VP8Decoder {
             let buffer = pool.takeBuffer(size: VideoSize(width: Int(image.d_w), height: Int(image.d_h)))
             _ = I420Copy(
                 image.planes.0, image.stride.0, image.planes.1, image.stride.1, image.planes.2, image.stride.2,
-                buffer.pointer(toPlane: 0), Int32(buffer.stride(ofPlane: 0)),
-                buffer.pointer(toPlane: 1), Int32(buffer.stride(ofPlane: 1)),
-                buffer.pointer(toPlane: 2), Int32(buffer.stride(ofPlane: 2)),
+                buffer.pointerForWriting(toPlane: 0), Int32(buffer.stride(ofPlane: 0)),
+                buffer.pointerForWriting(toPlane: 1), Int32(buffer.stride(ofPlane: 1)),
+                buffer.pointerForWriting(toPlane: 2), Int32(buffer.stride(ofPlane: 2)),
                 Int32(image.d_w), Int32(image.d_h))
             return buffer
         }

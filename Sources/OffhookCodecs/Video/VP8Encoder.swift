@@ -26,6 +26,9 @@ package final class VP8Encoder {
         self.configuration = configuration
     }
 
+    /// Samples that were copied to bring pictures into shape, in all.
+    package var reshapedSamples: Int { shaper.writtenSamples }
+
     /// Bits a second from the next picture on.
     package func setBitrate(_ bitrate: Int) {
         configuration.bitrate = bitrate
@@ -171,11 +174,10 @@ extension VP8Encoder {
             _ body: (RawSpan, _ isKeyFrame: Bool) -> Void
         ) throws(VideoCodecError) {
             var image = vpx_image_t()
-            vpx_img_wrap(
-                &image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, picture.pointer(toPlane: 0))
-            image.planes = (
-                picture.pointer(toPlane: 0), picture.pointer(toPlane: 1), picture.pointer(toPlane: 2), nil
-            )
+            // The picture is read where it lies; libvpx writes to none that it encodes.
+            let planes = (0..<3).map { UnsafeMutablePointer(mutating: picture.pointer(toPlane: $0)) }
+            vpx_img_wrap(&image, VPX_IMG_FMT_I420, UInt32(size.width), UInt32(size.height), 1, planes[0])
+            image.planes = (planes[0], planes[1], planes[2], nil)
             image.stride = (
                 Int32(picture.stride(ofPlane: 0)), Int32(picture.stride(ofPlane: 1)),
                 Int32(picture.stride(ofPlane: 2)), 0

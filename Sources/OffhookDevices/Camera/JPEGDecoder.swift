@@ -11,6 +11,8 @@ internal import OffhookMedia
 final class JPEGDecoder {
     private let handle: tjhandle
     private var scratch: [UInt8] = []
+    /// Samples that were decoded into memory of the decoder's own first, in all.
+    private(set) var stagedSamples = 0
 
     /// Nil where there is no memory.
     init?() {
@@ -51,7 +53,7 @@ final class JPEGDecoder {
             var next = scratch.baseAddress
             for plane in 0..<3 {
                 if isDirect || (plane == 0 && isLumaDirect) {
-                    addresses.append(buffer.pointer(toPlane: plane))
+                    addresses.append(buffer.pointerForWriting(toPlane: plane))
                     strides.append(Int32(buffer.stride(ofPlane: plane)))
                 } else {
                     addresses.append(next)
@@ -62,7 +64,8 @@ final class JPEGDecoder {
             let status = tjDecompressToYUVPlanes(
                 handle, start, UInt(data.count), &addresses, width, &strides, height, TJFLAG_FASTDCT)
             guard status == 0 || isHarmless else { return false }
-            return isDirect || finish(addresses, strides, planes, into: buffer)
+            stagedSamples += scratchBytes
+            return isDirect || finish(addresses, strides, planes, isLumaDirect: isLumaDirect, into: buffer)
         }
     }
 
@@ -82,16 +85,16 @@ final class JPEGDecoder {
 
     /// Brings the planes to the frame's layout.
     private func finish(
-        _ addresses: [UnsafeMutablePointer<UInt8>?], _ strides: [Int32], _ planes: [Plane],
+        _ addresses: [UnsafeMutablePointer<UInt8>?], _ strides: [Int32], _ planes: [Plane], isLumaDirect: Bool,
         into buffer: VideoFrameBuffer
     ) -> Bool {
-        if let luma = addresses[0], luma != buffer.pointer(toPlane: 0) {
+        if !isLumaDirect, let luma = addresses[0] {
             CopyPlane(
-                luma, strides[0], buffer.pointer(toPlane: 0), Int32(buffer.stride(ofPlane: 0)),
+                luma, strides[0], buffer.pointerForWriting(toPlane: 0), Int32(buffer.stride(ofPlane: 0)),
                 Int32(buffer.size.width), Int32(buffer.size.height))
         }
         for plane in 1...2 {
-            let (target, stride) = (buffer.pointer(toPlane: plane), Int32(buffer.stride(ofPlane: plane)))
+            let (target, stride) = (buffer.pointerForWriting(toPlane: plane), Int32(buffer.stride(ofPlane: plane)))
             let (columns, rows) = (Int32(buffer.rowBytes(ofPlane: plane)), Int32(buffer.rows(ofPlane: plane)))
             guard planes[plane].byteCount > 0, let source = addresses[plane] else {
                 SetPlane(target, stride, columns, rows, 128)

@@ -61,6 +61,11 @@ package final class PixelConverter {
         }
     }
 
+    /// Samples that made a stop between the driver's memory and the frame's, in all.
+    package var stagedSamples: Int {
+        if case .jpeg(let decoder) = kind { decoder.stagedSamples } else { 0 }
+    }
+
     /// Fills an I420 buffer of the layout's size; false where the data are too short or damaged.
     package func convert(_ planes: [UnsafeRawBufferPointer], into buffer: VideoFrameBuffer) -> Bool {
         guard buffer.size == layout.size, buffer.pixelFormat == .i420 else { return false }
@@ -70,8 +75,9 @@ package final class PixelConverter {
             guard let source = plane(planes, 0, columns: pairs * 4, rows: layout.size.height) else { return false }
             return convert(buffer) { width, height in
                 (isUYVY ? UYVYToI420 : YUY2ToI420)(
-                    source.address, source.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                    source.address, source.stride, buffer.pointerForWriting(toPlane: 0), buffer.stride(0),
+                    buffer.pointerForWriting(toPlane: 1), buffer.stride(1), buffer.pointerForWriting(toPlane: 2),
+                    buffer.stride(2), width,
                     height)
             }
         case .rgb(let isBGR):
@@ -80,8 +86,9 @@ package final class PixelConverter {
             // The library names formats by the order in a word, so that its RAW is R, G, B in memory.
             return convert(buffer) { width, height in
                 (isBGR ? RGB24ToI420 : RAWToI420)(
-                    source.address, source.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                    buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                    source.address, source.stride, buffer.pointerForWriting(toPlane: 0), buffer.stride(0),
+                    buffer.pointerForWriting(toPlane: 1), buffer.stride(1), buffer.pointerForWriting(toPlane: 2),
+                    buffer.stride(2), width,
                     height)
             }
         case .semiPlanar(let isVU, let isSplit):
@@ -134,8 +141,10 @@ package final class PixelConverter {
         guard let chroma else { return false }
         return convert(buffer) { width, height in
             (isVU ? NV21ToI420 : NV12ToI420)(
-                luma.address, luma.stride, chroma.address, chroma.stride, buffer.pointer(toPlane: 0), buffer.stride(0),
-                buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2), buffer.stride(2), width,
+                luma.address, luma.stride, chroma.address, chroma.stride, buffer.pointerForWriting(toPlane: 0),
+                buffer.stride(0),
+                buffer.pointerForWriting(toPlane: 1), buffer.stride(1), buffer.pointerForWriting(toPlane: 2),
+                buffer.stride(2), width,
                 height)
         }
     }
@@ -164,8 +173,10 @@ package final class PixelConverter {
         let (u, v) = isVU ? (second, first) : (first, second)
         return convert(buffer) { width, height in
             I420Copy(
-                luma.address, luma.stride, u.address, u.stride, v.address, v.stride, buffer.pointer(toPlane: 0),
-                buffer.stride(0), buffer.pointer(toPlane: 1), buffer.stride(1), buffer.pointer(toPlane: 2),
+                luma.address, luma.stride, u.address, u.stride, v.address, v.stride,
+                buffer.pointerForWriting(toPlane: 0),
+                buffer.stride(0), buffer.pointerForWriting(toPlane: 1), buffer.stride(1),
+                buffer.pointerForWriting(toPlane: 2),
                 buffer.stride(2), width, height)
         }
     }

@@ -17,8 +17,9 @@ struct UprightPicture {
         let target = pool.takeBuffer(size: source.size)
         let status = NV12ToI420(
             source.pointer(toPlane: 0), source.stride(0), source.pointer(toPlane: 1), source.stride(1),
-            target.pointer(toPlane: 0), target.stride(0), target.pointer(toPlane: 1), target.stride(1),
-            target.pointer(toPlane: 2), target.stride(2), Int32(source.size.width), Int32(source.size.height))
+            target.pointerForWriting(toPlane: 0), target.stride(0), target.pointerForWriting(toPlane: 1),
+            target.stride(1),
+            target.pointerForWriting(toPlane: 2), target.stride(2), Int32(source.size.width), Int32(source.size.height))
         return status == 0 ? target : nil
     }
 
@@ -35,8 +36,9 @@ struct UprightPicture {
         let target = VideoFrameBuffer(size: size)
         let status = I420Rotate(
             source.pointer(toPlane: 0), source.stride(0), source.pointer(toPlane: 1), source.stride(1),
-            source.pointer(toPlane: 2), source.stride(2), target.pointer(toPlane: 0), target.stride(0),
-            target.pointer(toPlane: 1), target.stride(1), target.pointer(toPlane: 2), target.stride(2),
+            source.pointer(toPlane: 2), source.stride(2), target.pointerForWriting(toPlane: 0), target.stride(0),
+            target.pointerForWriting(toPlane: 1), target.stride(1), target.pointerForWriting(toPlane: 2),
+            target.stride(2),
             Int32(source.size.width), Int32(source.size.height), mode)
         return status == 0 ? target : nil
     }
@@ -46,8 +48,9 @@ struct UprightPicture {
         let status = I420Scale(
             source.pointer(toPlane: 0), source.stride(0), source.pointer(toPlane: 1), source.stride(1),
             source.pointer(toPlane: 2), source.stride(2), Int32(source.size.width), Int32(source.size.height),
-            target.pointer(toPlane: 0), target.stride(0), target.pointer(toPlane: 1), target.stride(1),
-            target.pointer(toPlane: 2), target.stride(2), Int32(size.width), Int32(size.height), kFilterBox)
+            target.pointerForWriting(toPlane: 0), target.stride(0), target.pointerForWriting(toPlane: 1),
+            target.stride(1),
+            target.pointerForWriting(toPlane: 2), target.stride(2), Int32(size.width), Int32(size.height), kFilterBox)
         return status == 0 ? target : nil
     }
 }

@@ -65,7 +65,7 @@ final class Y4MReader: PictureReader {
             let (columns, stride) = (buffer.rowBytes(ofPlane: plane), buffer.stride(ofPlane: plane))
             for row in 0..<buffer.rows(ofPlane: plane) {
                 let line = UnsafeMutableRawBufferPointer(
-                    start: buffer.pointer(toPlane: plane) + row * stride, count: columns)
+                    start: buffer.pointerForWriting(toPlane: plane) + row * stride, count: columns)
                 guard file.read(into: line) else { return nil }
             }
         }

@@ -22,7 +22,7 @@ final class TestPatternPainter {
     func draw(_ pattern: TestPattern, into buffer: VideoFrameBuffer) {
         let room = rooms[pattern.frameNumber % rooms.count]
         for plane in 0..<3 {
-            buffer.pointer(toPlane: plane)
+            buffer.pointerForWriting(toPlane: plane)
                 .update(
                     from: room.pointer(toPlane: plane), count: room.stride(ofPlane: plane) * room.rows(ofPlane: plane))
         }
@@ -49,7 +49,7 @@ final class TestPatternPainter {
                 guard row >= 0, row < rows, count > 0 else { continue }
                 line.samples.withUnsafeBufferPointer { samples in
                     guard let from = samples.baseAddress else { return }
-                    (buffer.pointer(toPlane: plane) + row * buffer.stride(ofPlane: plane) + start).update(
+                    (buffer.pointerForWriting(toPlane: plane) + row * buffer.stride(ofPlane: plane) + start).update(
                         from: from, count: count)
                 }
             }
@@ -58,7 +58,7 @@ final class TestPatternPainter {
 
     private func drawCells(_ pattern: TestPattern, into buffer: VideoFrameBuffer) {
         let bits = TestPatternLayout.bits(of: pattern)
-        let luma = buffer.pointer(toPlane: 0)
+        let luma = buffer.pointerForWriting(toPlane: 0)
         let stride = buffer.stride(ofPlane: 0)
         for isBottom in [false, true] {
             for row in 0..<TestPatternLayout.rows {
@@ -118,9 +118,9 @@ final class TestPatternPainter {
                 let room = VideoFrameBuffer(size: size)
                 for plane in 0..<3 {
                     let count = first.stride(ofPlane: plane) * first.rows(ofPlane: plane)
-                    room.pointer(toPlane: plane).update(from: first.pointer(toPlane: plane), count: count)
+                    room.pointerForWriting(toPlane: plane).update(from: first.pointer(toPlane: plane), count: count)
                 }
-                let luma = room.pointer(toPlane: 0)
+                let luma = room.pointerForWriting(toPlane: 0)
                 noise.withUnsafeBufferPointer { noise in
                     var index = 0
                     while index < size.height * room.stride(ofPlane: 0) {
@@ -141,7 +141,7 @@ final class TestPatternPainter {
         texture.withUnsafeBufferPointer { texture in
             columnShade.withUnsafeBufferPointer { columnShade in
                 for y in 0..<size.height {
-                    let row = room.pointer(toPlane: 0) + y * room.stride(ofPlane: 0)
+                    let row = room.pointerForWriting(toPlane: 0) + y * room.stride(ofPlane: 0)
                     let shade = 32 * y / size.height - (y % shelf < shelf / 12 + 1 ? 40 : 0)
                     let line = y % tileSize * tileSize
                     var x = 0
@@ -165,7 +165,7 @@ final class TestPatternPainter {
                 // The cells are gray.
                 let isCells = y < bar || y >= rows - bar
                 let value = isCells ? 128 : 128 + tint + tint * y / rows
-                memset(room.pointer(toPlane: plane) + y * stride, Int32(value), stride)
+                memset(room.pointerForWriting(toPlane: plane) + y * stride, Int32(value), stride)
             }
         }
         return room

@@ -63,8 +63,9 @@ final class ScreenConverter {
     private static func convert(_ pixels: UnsafePointer<UInt8>, stride: Int, into target: VideoFrameBuffer) {
         // The library's ARGB is B, G, R, A in memory.
         ARGBToI420(
-            pixels, Int32(stride), target.pointer(toPlane: 0), Int32(target.stride(ofPlane: 0)),
-            target.pointer(toPlane: 1), Int32(target.stride(ofPlane: 1)), target.pointer(toPlane: 2),
+            pixels, Int32(stride), target.pointerForWriting(toPlane: 0), Int32(target.stride(ofPlane: 0)),
+            target.pointerForWriting(toPlane: 1), Int32(target.stride(ofPlane: 1)),
+            target.pointerForWriting(toPlane: 2),
             Int32(target.stride(ofPlane: 2)), Int32(target.size.width), Int32(target.size.height))
     }
 

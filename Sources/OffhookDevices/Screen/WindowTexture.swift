@@ -55,8 +55,9 @@ final class WindowTexture {
         let status = I420Mirror(
             source.pointer(toPlane: 0), Int32(source.stride(ofPlane: 0)), source.pointer(toPlane: 1),
             Int32(source.stride(ofPlane: 1)), source.pointer(toPlane: 2), Int32(source.stride(ofPlane: 2)),
-            target.pointer(toPlane: 0), Int32(target.stride(ofPlane: 0)), target.pointer(toPlane: 1),
-            Int32(target.stride(ofPlane: 1)), target.pointer(toPlane: 2), Int32(target.stride(ofPlane: 2)),
+            target.pointerForWriting(toPlane: 0), Int32(target.stride(ofPlane: 0)),
+            target.pointerForWriting(toPlane: 1),
+            Int32(target.stride(ofPlane: 1)), target.pointerForWriting(toPlane: 2), Int32(target.stride(ofPlane: 2)),
             Int32(source.size.width), Int32(source.size.height))
         return status == 0 ? target : source
     }
