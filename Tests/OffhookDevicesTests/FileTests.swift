@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import OffhookBasics
 import OffhookCodecs
 import OffhookMedia
@@ -87,6 +89,85 @@ import Testing
         #expect(throws: DeviceError.self) { try IVFWriter(path: "/nonexistent/a.ivf") }
         #expect(throws: DeviceError.self) { try WAVRecorder(path: "/nonexistent/a.wav") }
         #expect(throws: DeviceError.self) { try FileRenderer(path: folder.file("a.gif")) }
+    }
+
+    /// Reads a pipe to its end, on a queue of its own.
+    private func reading(_ path: String) -> () -> [UInt8] {
+        let bytes = Lock<[UInt8]>([])
+        let isDone = DispatchSemaphore(value: 0)
+        DispatchQueue(label: "reader").async {
+            let found = readFile(path)
+            bytes.withLock { $0 = found }
+            isDone.signal()
+        }
+        return {
+            isDone.wait()
+            return bytes.withLock { $0 }
+        }
+    }
+
+    @Test func `a pipe stays a pipe and gets one PNG after the other`() throws {
+        let path = folder.file("a.png")
+        try #require(mkfifo(path, 0o600) == 0)
+        let size = VideoSize(width: 162, height: 122)
+        let received = reading(path)
+
+        let writer = try PNGWriter(path: path)
+        writer.write(VideoFrame(buffer: VideoFrameBuffer(size: size), captureTime: .zero))
+        writer.write(VideoFrame(buffer: VideoFrameBuffer(size: size), captureTime: .zero))
+        writer.close()
+
+        let bytes = received()
+        let end = Array("IEND".utf8)
+        let pictures = (0..<max(bytes.count - 4, 0)).count { bytes[$0..<$0 + 4].elementsEqual(end) }
+        #expect(pictures == 2)
+        #expect(bytes.prefix(4).elementsEqual([0x89, 0x50, 0x4E, 0x47]))
+        #expect(writer.error == nil)
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test func `a film goes into a pipe, and ends where nobody reads it any more`() throws {
+        let path = folder.file("a.y4m")
+        try #require(mkfifo(path, 0o600) == 0)
+        let size = VideoSize(width: 64, height: 48)
+        let frame = VideoFrame(buffer: VideoFrameBuffer(size: size), captureTime: .zero)
+        let reader = open(path, O_RDONLY | O_NONBLOCK)
+        let writer = try FileRenderer(path: path)
+
+        writer.handleVideoFrame(frame)
+        var bytes = [UInt8](repeating: 0, count: 10)
+        let count = read(reader, &bytes, bytes.count)
+        close(reader)
+        writer.handleVideoFrame(frame)
+        writer.close()
+
+        #expect(count == 10)
+        #expect(bytes == Array("YUV4MPEG2 ".utf8))
+        #expect(writer.error?.code == .cannotWrite)
+        #expect(writer.frameCount == 1)
+    }
+
+    @Test func `a device that is full is told`() throws {
+        let file = try OutputFile(creating: "/dev/full")
+
+        #expect(!file.append([1, 2, 3]))
+        #expect(file.error?.code == .diskFull)
+    }
+
+    @Test func `a link to a picture leads to the new picture`() throws {
+        let path = folder.file("a.png")
+        writeFile(path, [])
+        let link = folder.file("link.png")
+        try #require(symlink(path, link) == 0)
+
+        let writer = try PNGWriter(path: link)
+        writer.write(VideoFrame(buffer: VideoFrameBuffer(size: VideoSize(width: 16, height: 16)), captureTime: .zero))
+
+        #expect(readFile(path).count > 8)
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
     }
 
     @Test func `PNG holds the newest picture`() throws {

@@ -15,9 +15,7 @@ public import OffhookMedia
 ///
 /// Methods may be called on any thread; the sink is called on the sound server's thread.
 public final class PulseMicrophone: AudioCapturer {
-    private let end: MicrophoneEnd
-    private let server: SoundServer
-    private let listener = SoundListener()
+    private let pulse: PulseDevice<MicrophoneEnd>
 
     /// Makes a microphone that is not open yet.
     ///
@@ -31,46 +29,34 @@ public final class PulseMicrophone: AudioCapturer {
         device: String? = nil, latency: Duration = .milliseconds(20), server: SoundServer = .standard,
         callbackQueue: DispatchQueue = .main
     ) {
-        self.server = server
-        end = MicrophoneEnd(PulseWish(device: device, latency: min(max(latency, .milliseconds(5)), .milliseconds(500))))
-        end.report.set { [listener] event in listener.tell(event, on: callbackQueue) }
-        listener.owner.set { [weak self] in self.map { .microphone($0) } }
-        server.mailbox.attach(end)
-    }
-
-    deinit {
-        server.mailbox.detach(end)
+        let wish = PulseWish(device: device, latency: min(max(latency, .milliseconds(5)), .milliseconds(500)))
+        pulse = PulseDevice(MicrophoneEnd(wish), server: server, callbackQueue: callbackQueue)
+        pulse.setOwner { [weak self] in self.map { .microphone($0) } }
     }
 
     /// Which device is wanted: an ``AudioDevice/id`` or a part of its name; nil follows the system's default. May be
     /// changed while sound flows.
     public var device: String? {
-        get { end.wish.device }
-        set {
-            end.change { $0.device = newValue }
-            server.mailbox.wishChanged()
-        }
+        get { pulse.device }
+        set { pulse.device = newValue }
     }
 
     /// Hears of interruptions and changes of device. Kept weakly.
     public var delegate: (any SoundDeviceDelegate)? {
-        get { listener.box.delegate }
-        set { listener.box.set { [weak newValue] in newValue } }
+        get { pulse.delegate }
+        set { pulse.delegate = newValue }
     }
 
     /// What the microphone has done so far.
-    public var statistics: SoundStatistics { end.statistics }
+    public var statistics: SoundStatistics { pulse.end.statistics }
 
     /// Whether the device in use is no microphone, but hears what a speaker plays.
-    package var hearsSpeaker: Bool {
-        guard let device = end.statistics.device else { return false }
-        return server.knownDevices.microphones.contains { $0.id == device && $0.isMonitor }
-    }
+    package var hearsSpeaker: Bool { pulse.deviceInUse?.isMonitor == true }
 
     /// Chooses where the sound goes; see ``AudioCapturer``.
     public func setAudioSink(_ sink: (any AudioSink)?) {
-        end.setSink(sink)
-        server.mailbox.wishChanged()
+        pulse.end.setSink(sink)
+        pulse.wishChanged()
     }
 }
 

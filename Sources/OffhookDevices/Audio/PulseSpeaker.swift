@@ -17,9 +17,7 @@ public import OffhookMedia
 ///
 /// Methods may be called on any thread.
 public final class PulseSpeaker: AudioPlayer {
-    private let end: SpeakerEnd
-    private let server: SoundServer
-    private let listener = SoundListener()
+    private let pulse: PulseDevice<SpeakerEnd>
 
     /// Makes a speaker that is not open yet.
     ///
@@ -33,52 +31,43 @@ public final class PulseSpeaker: AudioPlayer {
         device: String? = nil, latency: Duration = .milliseconds(60), server: SoundServer = .standard,
         callbackQueue: DispatchQueue = .main
     ) {
-        self.server = server
         let half = min(max(latency, .milliseconds(20)), .milliseconds(500)) / 2
-        end = SpeakerEnd(PulseWish(device: device, latency: half))
-        end.report.set { [listener] event in listener.tell(event, on: callbackQueue) }
-        listener.owner.set { [weak self] in self.map { .speaker($0) } }
-        server.mailbox.attach(end)
-    }
-
-    deinit {
-        server.mailbox.detach(end)
+        pulse = PulseDevice(
+            SpeakerEnd(PulseWish(device: device, latency: half)), server: server, callbackQueue: callbackQueue)
+        pulse.setOwner { [weak self] in self.map { .speaker($0) } }
     }
 
     /// Which device is wanted: an ``AudioDevice/id`` or a part of its name; nil follows the system's default. May be changed
     /// while sound flows.
     public var device: String? {
-        get { end.wish.device }
-        set {
-            end.change { $0.device = newValue }
-            server.mailbox.wishChanged()
-        }
+        get { pulse.device }
+        set { pulse.device = newValue }
     }
 
     /// Hears of interruptions and changes of device. Kept weakly.
     public var delegate: (any SoundDeviceDelegate)? {
-        get { listener.box.delegate }
-        set { listener.box.set { [weak newValue] in newValue } }
+        get { pulse.delegate }
+        set { pulse.delegate = newValue }
     }
 
     /// What the speaker has done so far.
-    public var statistics: SoundStatistics { end.statistics }
+    public var statistics: SoundStatistics { pulse.end.statistics }
 
     /// Plays the next samples, of any rate from 8000 on and any number of channels.
     public func handleAudioFrame(_ frame: AudioFrame) {
-        if end.push(frame, at: MonotonicClock.now) { server.mailbox.wishChanged() }
+        if pulse.end.push(frame, at: MonotonicClock.now) { pulse.wishChanged() }
     }
 
     /// Gives a copy of what is played to one more; see ``AudioPlayer``.
     public func addPlayoutObserver(_ observer: any AudioSink) {
-        end.observers.withLock { observers in
+        pulse.end.observers.withLock { observers in
             if !observers.contains(where: { $0 === observer }) { observers.append(observer) }
         }
     }
 
     /// Gives it no more; see ``AudioPlayer``.
     public func removePlayoutObserver(_ observer: any AudioSink) {
-        end.observers.withLock { $0.removeAll { $0 === observer } }
+        pulse.end.observers.withLock { $0.removeAll { $0 === observer } }
     }
 }
 

@@ -60,7 +60,7 @@ public final class V4L2Capturer: VideoCapturer {
 
     /// Sets a control of a camera, in use or not. The camera keeps the value until it is unplugged or another program sets it.
     ///
-    /// - Throws: ``CameraError/Code/controlNotSettable`` where the camera has no such control, cannot set it now, or does not
+    /// - Throws: ``CameraErrorCode/controlNotSettable`` where the camera has no such control, cannot set it now, or does not
     ///   take the value.
     public static func setControl(
         _ identifier: CameraControl.ID, to value: Int, of device: CameraDevice

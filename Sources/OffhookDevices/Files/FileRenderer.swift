@@ -100,7 +100,10 @@ public final class FileRenderer: VideoSink {
         if case .newest = kind { queue.sync { snapshot(isLast: true) } }
         state.withLock { state in
             state.isClosed = true
-            if case .all(let writer) = state.output { writer.close() }
+            switch state.output {
+            case .all(let writer): writer.close()
+            case .newest(let writer): writer.close()
+            }
         }
     }
 }

@@ -1,9 +1,13 @@
 internal import Glibc
 
 /// A file being written, of which no half-written piece ever remains.
+///
+/// What is no regular file, such as a pipe or a device, gets the bytes as they come; what would be changed later is not.
 final class OutputFile {
     let path: String
     private var descriptor: Int32
+    /// Whether it is a file that keeps what is written.
+    private var isRegular = false
     /// Bytes in the file.
     private(set) var length = 0
     /// The first trouble; nothing is written after it.
@@ -15,7 +19,8 @@ final class OutputFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DeviceError(creating: path, number: errno) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard isRegular else { return }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             close()
             throw DeviceError(.cannotOpen, "\(path) is being written already: choose another name.")
@@ -37,7 +42,7 @@ final class OutputFile {
         guard descriptor >= 0, error == nil else { return false }
         guard write(bytes, at: length) else {
             // What was written of the piece goes again, so that the file ends with a whole one.
-            _ = ftruncate(descriptor, length)
+            if isRegular { _ = ftruncate(descriptor, length) }
             return false
         }
         length += bytes.count
@@ -51,7 +56,7 @@ final class OutputFile {
 
     /// Changes bytes that are in the file already.
     func overwrite(_ bytes: [UInt8], at offset: Int) {
-        guard descriptor >= 0, error == nil, offset + bytes.count <= length else { return }
+        guard descriptor >= 0, error == nil, isRegular, offset + bytes.count <= length else { return }
         bytes.withUnsafeBytes { _ = write($0, at: offset) }
     }
 
@@ -64,7 +69,11 @@ final class OutputFile {
     private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         var done = 0
         while done < bytes.count {
-            let count = pwrite(descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, offset + done)
+            let (start, rest) = (bytes.baseAddress?.advanced(by: done), bytes.count - done)
+            let count =
+                isRegular
+                ? pwrite(descriptor, start, rest, offset + done)
+                : withoutPipeSignal { Glibc.write(descriptor, start, rest) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 error = DeviceError(writing: path, number: count < 0 ? errno : ENOSPC)
@@ -74,6 +83,25 @@ final class OutputFile {
         }
         return true
     }
+}
+
+/// Does what writes to a pipe. One that nobody reads any more is an error and does not end the process.
+private func withoutPipeSignal(_ body: () -> Int) -> Int {
+    var (signals, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    sigpending(&pending)
+    pthread_sigmask(SIG_BLOCK, &signals, &before)
+    let count = body()
+    let number = errno
+    if count < 0, number == EPIPE, sigismember(&pending, SIGPIPE) == 0 {
+        // It waits for this thread alone, and is taken away before it is let through.
+        var now = timespec()
+        while sigtimedwait(&signals, nil, &now) < 0, errno == EINTR {}
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    errno = number
+    return count
 }
 
 extension DeviceError {

@@ -4,20 +4,37 @@ internal import Glibc
 internal import OffhookMedia
 
 /// Writes a picture to a PNG file, in place of the one before. It belongs to one thread at a time.
+///
+/// What is there and no regular file, such as a pipe or a device, stays what it is and gets one picture after the other.
 final class PNGWriter {
     private let path: String
+    /// What is no regular file.
+    private let stream: OutputFile?
     private let upright = UprightPicture()
     private var pixels: [UInt8] = []
     private(set) var error: DeviceError?
     private(set) var pictureCount = 0
 
     init(path: String) throws(DeviceError) {
-        self.path = path
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            self.path = path
+            stream = try OutputFile(creating: path)
+            return
+        }
+        stream = nil
+        // The file that a link leads to is renewed, and not the link.
+        let target = realpath(path, nil)
+        defer { free(target) }
+        self.path = target.map { String(cString: $0) } ?? path
         // Whether the folder may be written is better known now than after the call.
-        let trial = try OutputFile(creating: path + ".part")
+        let trial = try OutputFile(creating: self.path + ".part")
         trial.close()
-        unlink(path + ".part")
+        unlink(self.path + ".part")
     }
+
+    /// Ends a stream, whose reader waits for that.
+    func close() { stream?.close() }
 
     func write(_ frame: VideoFrame) {
         guard error == nil, let picture = upright.make(of: frame) else { return }
@@ -38,6 +55,10 @@ final class PNGWriter {
         image.height = UInt32(height)
         image.format = UInt32(PNG_FORMAT_FLAG_COLOR)
         image.flags = UInt32(PNG_IMAGE_FLAG_FAST)
+        if let stream {
+            append(&image, to: stream)
+            return
+        }
         // Renaming puts the picture in its place whole.
         errno = 0
         let isWritten = png_image_write_to_file(&image, path + ".part", 0, pixels, Int32(width * 3), nil) != 0
@@ -47,5 +68,16 @@ final class PNGWriter {
             return
         }
         pictureCount += 1
+    }
+
+    private func append(_ image: inout png_image, to stream: OutputFile) {
+        // More than what cannot be compressed takes, with the frames around its blocks.
+        var bytes = [UInt8](repeating: 0, count: pixels.count + pixels.count / 64 + Int(image.height) + 4096)
+        var count = png_alloc_size_t(bytes.count)
+        let isCoded =
+            png_image_write_to_memory(&image, &bytes, &count, 0, pixels, Int32(image.width * 3), nil) != 0
+        if isCoded { stream.append(Array(bytes.prefix(count))) }
+        error = stream.error ?? (isCoded ? nil : DeviceError(writing: path, number: EIO))
+        if error == nil { pictureCount += 1 }
     }
 }

@@ -22,11 +22,16 @@ enum PulseEvent: Hashable, Sendable {
 
 /// One end of a stream: the connection opens and closes the stream as `wish` says. Samples are 48 kHz mono.
 ///
-/// All but `wish` is called on the connection's thread.
+/// `take`, `fill` and `handle` are called on the connection's thread, all else on any.
 protocol PulseEnd: AnyObject, Sendable {
     var kind: AudioDevice.Kind { get }
     /// May be read on any thread; whoever changes it tells the server by `wishChanged()`.
     var wish: PulseWish { get }
+    var statistics: SoundStatistics { get }
+    var report: SoundReport { get }
+
+    /// Changes the wish.
+    func change(_ body: (inout PulseWish) -> Void)
 
     /// Takes what was recorded, the first sample at `time`.
     func take(_ samples: UnsafeBufferPointer<Int16>, recordedAt time: Instant, now: Instant)
