@@ -27,6 +27,7 @@ final class Answering: CallServiceDelegate, CallDelegate, Sendable {
     func callService(_ callService: CallService, didRemove call: Call) { note("didRemove") }
     func callDidStart(_ call: Call) { note("didStart") }
     func callDidEstablish(_ call: Call) { note("didEstablish") }
+    func call(_ call: Call, didChangeSecurity isSecure: Bool) { note("didChangeSecurity \(isSecure)") }
     func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {
         note("didUpdateVideoChannels \(videoChannels.map(\.negotiatedDirection.rawValue))")
     }

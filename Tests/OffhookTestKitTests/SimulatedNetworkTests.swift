@@ -27,14 +27,33 @@ import Testing
 
         #expect(
             receptionist.news == [
-                "didReceiveIncomingCall", "didEstablish", "didUpdateVideoChannels []", "didEnd ended(by: remote)",
-                "didRemove",
+                "didReceiveIncomingCall", "didEstablish", "didUpdateVideoChannels []", "didChangeSecurity true",
+                "didEnd ended(by: remote)", "didRemove",
             ])
         // INVITE, 180, 200, ACK; BYE, 200.
         #expect(network.signalingDatagramCount == 6)
         // 50 packets a second each way.
         #expect(network.mediaDatagramCount > 900)
         await network.shutdown()
+    }
+
+    @Test func `tells when DTLS has made the keys`() async throws {
+        let receptionist = Answering()
+        var configuration = ClientConfiguration()
+        configuration.mediaSecurity = .dtls
+        let pair = try await SimulatedPair(answering: receptionist, isChecked: true, configuration: configuration)
+
+        let call = try pair.caller.callService.createCall(to: pair.calleeAddress)
+        try await pair.network.run { try await call.start() }
+        await pair.network.advance(by: .seconds(5))
+
+        #expect(
+            receptionist.news.filter { $0 == "didEstablish" || $0.contains("Security") } == [
+                "didEstablish", "didChangeSecurity true",
+            ])
+        #expect(call.isSecure)
+        for result in pair.conformance?.results ?? [] { #expect(result.isMet, "\(result)") }
+        await pair.network.shutdown()
     }
 
     @Test func `tells delegates of the main actor`() async throws {

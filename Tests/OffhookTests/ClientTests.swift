@@ -137,6 +137,23 @@ import Testing
         #expect(delegate.news.last == "didChangeCapabilities hold,setVideoMode.receiveOnly")
     }
 
+    @Test func `keys that both sides have only after the call is up are told, those of before are not`() async throws {
+        let (client, backend) = ScriptedBackend.client(callbackQueue: queue)
+        let user = try account(on: client)
+        let delegate = RecordingDelegate()
+        user.callService.delegate = delegate
+        let late = try #require(backend.receiveCall(for: user))
+        let early = try #require(backend.receiveCall(for: user))
+
+        backend.front.apply(.didEstablish, to: late) { $0.state = .established }
+        backend.front.apply(to: late) { $0.isSecure = true }
+        backend.front.apply(to: late) { $0.isHeld = true }
+        backend.front.apply(.didEstablish, to: early) { $0.isSecure = true }
+        await settle(queue)
+
+        #expect(delegate.news.filter { $0.contains("Security") } == ["didChangeSecurity true"])
+    }
+
     @Test func `a mode set while another change is in flight is carried out after it`() async throws {
         let (client, backend) = ScriptedBackend.client(callbackQueue: queue)
         let user = try account(on: client)

@@ -52,6 +52,8 @@ final class RecordingDelegate: CallServiceDelegate, CallDelegate, UserDelegate, 
     func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {
         note("didUpdateVideoChannels \(videoChannels.count)")
     }
+    func call(_ call: Call, didChangeSecurity isSecure: Bool) { note("didChangeSecurity \(isSecure)") }
+
     func call(_ call: Call, didChangeCapabilities names: Set<CallCapabilities.Name>) {
         note("didChangeCapabilities \(names.map(\.rawValue).sorted().joined(separator: ","))")
     }

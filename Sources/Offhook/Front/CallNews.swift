@@ -7,6 +7,8 @@ package enum CallNews: Hashable, Sendable {
     case didQueue
     case didRedirect
     case didEstablish
+    /// The front adds this one by itself when a call that is up becomes secure, or no longer is.
+    case didChangeSecurity(Bool)
     case didHold
     case didUnhold
     case didHoldRemotely
@@ -41,6 +43,7 @@ package enum CallNews: Hashable, Sendable {
         case .didQueue: delegate.callDidQueue(call)
         case .didRedirect: delegate.callDidRedirect(call)
         case .didEstablish: delegate.callDidEstablish(call)
+        case .didChangeSecurity(let isSecure): delegate.call(call, didChangeSecurity: isSecure)
         case .didHold: delegate.callDidHold(call)
         case .didUnhold: delegate.callDidUnhold(call)
         case .didHoldRemotely: delegate.callDidHoldRemotely(call)

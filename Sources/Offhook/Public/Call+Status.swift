@@ -26,7 +26,8 @@ extension Call {
     public var isAudioMuted: Bool { status.isAudioMuted }
     /// Whether the far end's sound is silenced here.
     public var isSpeakerSilenced: Bool { status.isSpeakerSilenced }
-    /// Whether every stream that flows is encrypted.
+    /// Whether every stream of the call is encrypted, by keys that both sides have. With DTLS that is a moment after
+    /// the call is up; ``CallDelegate/call(_:didChangeSecurity:)`` tells.
     public var isSecure: Bool { status.isSecure }
     /// The call whose place this one takes (RFC 3891): that one ends, and this one is accepted by itself, with the video mode of that
     /// one. Nil for most calls.

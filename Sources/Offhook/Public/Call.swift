@@ -69,21 +69,32 @@ public final class Call: Sendable, Identifiable {
     /// Returns whether the call has ended with this.
     func apply(_ news: [CallNews], at date: Date, update: (inout CallStatus) -> Void) -> Bool {
         record.withLock { record in
-            let earlier = record.status.capabilities
+            let before = record.status
             let isOver = record.order.isOver
             update(&record.status)
             var admitted = news.flatMap { record.order.admit($0) }
             for item in admitted { Self.note(item, at: date, in: &record.status) }
-            let names = record.status.capabilities.changes(from: earlier)
-            if !isOver, !names.isEmpty {
+            if !isOver {
                 // Before the end, which is last.
                 let end = record.order.isOver ? admitted.endIndex - 1 : admitted.endIndex
-                admitted.insert(.didChangeCapabilities(names), at: end)
+                admitted.insert(contentsOf: Self.news(of: record.status, since: before), at: end)
             }
             // Queued under the lock, so that news from two threads keeps its order; told later, and not under it.
             for item in admitted { tell(item) }
             return !isOver && record.order.isOver
         }
+    }
+
+    /// What a status tells by being another one than before.
+    private static func news(of status: CallStatus, since before: CallStatus) -> [CallNews] {
+        var news: [CallNews] = []
+        // Whoever hears that the call is up asks for himself.
+        if before.establishedDate != nil, status.isSecure != before.isSecure {
+            news.append(.didChangeSecurity(status.isSecure))
+        }
+        let names = status.capabilities.changes(from: before.capabilities)
+        if !names.isEmpty { news.append(.didChangeCapabilities(names)) }
+        return news
     }
 
     private static func note(_ news: CallNews, at date: Date, in status: inout CallStatus) {

@@ -50,8 +50,11 @@ public protocol CallDelegate: AnyObject {
     func callDidQueue(_ call: Call)
     /// The call is being forwarded (181, or a 3xx that we follow).
     func callDidRedirect(_ call: Call)
-    /// The call is up.
+    /// The call is up. With DTLS the keys of its media are agreed on a moment later: ``Call/isSecure`` is false here, and
+    /// ``call(_:didChangeSecurity:)`` follows.
     func callDidEstablish(_ call: Call)
+    /// Whether all media of the call, which is up, is encrypted has changed.
+    func call(_ call: Call, didChangeSecurity isSecure: Bool)
     /// The far end is on hold.
     func callDidHold(_ call: Call)
     /// The far end is no longer on hold.
@@ -111,6 +114,8 @@ extension CallDelegate {
     public func callDidQueue(_ call: Call) {}
     /// Does nothing.
     public func callDidRedirect(_ call: Call) {}
+    /// Does nothing.
+    public func call(_ call: Call, didChangeSecurity isSecure: Bool) {}
     /// Does nothing.
     public func callDidHold(_ call: Call) {}
     /// Does nothing.

@@ -94,7 +94,7 @@ public struct StreamStatistics: Sendable {
     public var encryptionSuite: String?
     /// Where packets go and come from.
     public var transport = TransportStatistics()
-    /// How good it is for a person.
+    /// What the network does to it, for a person.
     public var quality = QualityLevel.unknown
 
     /// Nothing has happened.
@@ -114,7 +114,10 @@ public struct TransportStatistics: Hashable, Sendable {
     public init() {}
 }
 
-/// How good a stream is for a person.
+/// What the network does to a stream, as far as a person feels it: packets lost and their round trip.
+///
+/// How many pictures come is not part of it, since a shared screen that stands still sends one a second and a camera in the
+/// dark a few: ``StreamStatistics/frameRate`` and ``StreamStatistics/frozenDuration`` tell.
 public enum QualityLevel: Int, Hashable, Sendable, Comparable, CaseIterable {
     /// Nobody can tell yet, or nothing flows.
     case unknown

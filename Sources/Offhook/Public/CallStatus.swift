@@ -27,7 +27,7 @@ public struct CallStatus: Sendable {
     public var isAudioMuted = false
     /// Whether the far end's sound is silenced here.
     public var isSpeakerSilenced = false
-    /// Whether every stream that flows is encrypted.
+    /// Whether every stream of the call is encrypted, by keys that both sides have.
     public var isSecure = false
     /// The call whose place this one takes (RFC 3891), and which ends; nil for most.
     public var replacedCall: Call.ID?

@@ -126,7 +126,7 @@ public struct ConnectivityConfiguration: Sendable {
 public struct VideoLimits: Hashable, Sendable {
     /// Bits a second to start with.
     public var startBitrate = 800_000
-    /// Bits a second never to exceed.
+    /// Bits a second to aim at, at most. A second in which the whole picture changes may take half as much again.
     public var maximumBitrate = 2_500_000
     /// The largest picture to send; larger ones are scaled down.
     public var maximumSize = VideoSize(width: 1280, height: 720)

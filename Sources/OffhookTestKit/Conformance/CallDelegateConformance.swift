@@ -208,6 +208,8 @@ extension CallDelegateConformance: CallDelegate {
         take(.didChangeCapabilities(names), of: call)
     }
     /// Checks the order and tells your delegate.
+    public func call(_ call: Call, didChangeSecurity isSecure: Bool) { take(.didChangeSecurity(isSecure), of: call) }
+    /// Checks the order and tells your delegate.
     public func call(_ call: Call, didMuteAudio isMuted: Bool) { take(.didMuteAudio(isMuted), of: call) }
     /// Checks the order and tells your delegate.
     public func call(_ call: Call, didReceiveDTMF tone: DTMFTone) { take(.didReceiveDTMF(tone), of: call) }

@@ -103,7 +103,8 @@ struct CallNewsOrder: Sendable {
         case .didEnd(let reason):
             if reason.error != nil, !record.hasFailed { add("\(call) told none", to: .failureBeforeEnd) }
             record.hasEnded = true
-        case .didStart, .didBeginRemoteAlerting, .didQueue, .didRedirect, .didHold, .didUnhold, .didHoldRemotely,
+        case .didStart, .didBeginRemoteAlerting, .didChangeSecurity, .didQueue, .didRedirect, .didHold, .didUnhold,
+            .didHoldRemotely,
             .didUnholdRemotely, .didChangeAllowedVideoDirection, .didChangeRemoteAddress, .didChangeCapabilities,
             .didMuteAudio, .didReceiveDTMF, .didIgnore, .didDeny, .didReceiveTransferRequest, .didProgressTransfer,
             .didChangeMediaFlow, .didLoseSignaling, .didRecoverSignaling:
