@@ -13,8 +13,8 @@ let strict: [SwiftSetting] = [
 /// An example: one story, in one folder.
 func story(_ name: String, path: String) -> Target {
     .executableTarget(
-        name: name, dependencies: [.product(name: "Offhook", package: "Offhook")], path: path, exclude: ["README.md"],
-        swiftSettings: strict)
+        name: name, dependencies: ["ExampleConsole", .product(name: "Offhook", package: "Offhook")], path: path,
+        exclude: ["README.md"], swiftSettings: strict)
 }
 
 let package = Package(
@@ -35,6 +35,8 @@ let package = Package(
         .target(
             name: "SoftphoneKit", dependencies: [.product(name: "Offhook", package: "Offhook")], swiftSettings: strict),
         .executableTarget(name: "OffhookCommand", dependencies: ["SoftphoneKit"], swiftSettings: strict),
+        // What the stories print and read.
+        .target(name: "ExampleConsole", swiftSettings: strict),
         story("Softphone", path: "Softphone"),
         story("AnsweringMachine", path: "AnsweringMachine"),
         story("DoorStation", path: "DoorStation"),

@@ -1,3 +1,4 @@
+import ExampleConsole
 import Foundation
 import Offhook
 
@@ -14,16 +15,11 @@ import Offhook
         do {
             try await machine.user.start()
         } catch {
-            say("\(error)")
+            Console.say("\(error)")
             exit(1)
         }
-        say("Waiting for calls; Ctrl-D ends.")
-        await withCheckedContinuation { end in
-            Thread.detachNewThread {
-                while readLine() != nil {}
-                end.resume()
-            }
-        }
+        Console.say("Waiting for calls; Ctrl-D ends.")
+        for await _ in Console.lines {}
         await machine.client.shutdown()
         for message in machine.messages.values { message.close() }
     }
@@ -68,10 +64,10 @@ import Offhook
             let message = try CallRecorder(path: "\(folder)/message-\(count).webm", sides: .remote)
             messages[call.id] = message
             try await call.startRecording(to: message)
-            Self.say("Recording \(message.path).")
+            Console.say("Recording \(message.path).")
             try await Task.sleep(for: Self.longestMessage)
         } catch {
-            Self.say("\(error)")
+            Console.say("\(error)")
         }
         call.end()
     }
@@ -83,16 +79,11 @@ import Offhook
         let rate = file[28..<32].reversed().reduce(0) { $0 << 8 | Int($1) }
         return .milliseconds((file.count - 44) * 1000 / max(rate, 1))
     }
-
-    /// Prints at once, even into a pipe.
-    private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
 }
 
 extension Machine: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
-        Self.say("\(call.remoteAddress) calls.")
+        Console.say("\(call.remoteAddress) calls.")
         call.delegate = self
         Task {
             if call.incomingVideoStatus != .off { try await call.setVideoMode(.sendReceive) }
@@ -114,7 +105,7 @@ extension Machine: CallServiceDelegate, CallDelegate {
     }
 
     func call(_ call: Call, didFailWithError error: CallError) {
-        Self.say("\(error)")
+        Console.say("\(error)")
         call.end()
     }
 
@@ -122,11 +113,11 @@ extension Machine: CallServiceDelegate, CallDelegate {
         let video = user.mediaServices.videoInterface
         for channel in call.videoChannels { video.localVideoSink(for: channel.id).map { viewers.remove($0) } }
         guard let message = messages.removeValue(forKey: call.id) else {
-            Self.say("\(call.remoteAddress) left no message.")
+            Console.say("\(call.remoteAddress) left no message.")
             return
         }
         message.close()
         let seconds = Int(message.duration.components.seconds)
-        Self.say(message.error?.reason ?? "\(message.path): \(seconds) s from \(call.remoteAddress).")
+        Console.say(message.error?.reason ?? "\(message.path): \(seconds) s from \(call.remoteAddress).")
     }
 }

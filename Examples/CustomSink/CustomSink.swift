@@ -1,3 +1,4 @@
+import ExampleConsole
 import Foundation
 import Offhook
 
@@ -58,16 +59,11 @@ final class MotionMeter: VideoSink {
         do {
             try await watcher.user.start()
         } catch {
-            say("\(error)")
+            Console.say("\(error)")
             exit(1)
         }
-        say("Waiting for calls; Ctrl-D ends.")
-        await withCheckedContinuation { end in
-            Thread.detachNewThread {
-                while readLine() != nil {}
-                end.resume()
-            }
-        }
+        Console.say("Waiting for calls; Ctrl-D ends.")
+        for await _ in Console.lines {}
         await watcher.client.shutdown()
     }
 
@@ -82,11 +78,6 @@ final class MotionMeter: VideoSink {
         client = Client(configuration: configuration)
         user = try client.createUser(UserConfiguration(address: "sip:watcher@localhost"))
         user.callService.delegate = self
-    }
-
-    /// Prints at once, even into a pipe.
-    private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }
 
@@ -105,12 +96,12 @@ extension Watcher: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didRemove call: Call) {}
 
     func callDidEstablish(_ call: Call) {
-        Self.say("Watching \(call.remoteAddress).")
+        Console.say("Watching \(call.remoteAddress).")
         meter = MotionMeter()
         reports = Task {
             while true {
                 try await Task.sleep(for: .seconds(1))
-                Self.say("\(meter.count.share) % of the picture moves.")
+                Console.say("\(meter.count.share) % of the picture moves.")
             }
         }
     }
@@ -123,13 +114,13 @@ extension Watcher: CallServiceDelegate, CallDelegate {
     }
 
     func call(_ call: Call, didFailWithError error: CallError) {
-        Self.say("\(error)")
+        Console.say("\(error)")
         call.end()
     }
 
     func callDidEnd(_ call: Call, reason: CallEndReason) {
         reports?.cancel()
         let count = meter.count
-        Self.say("\(count.pictures) pictures, something moved in \(count.picturesWithMotion).")
+        Console.say("\(count.pictures) pictures, something moved in \(count.picturesWithMotion).")
     }
 }

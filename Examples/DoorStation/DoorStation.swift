@@ -1,3 +1,4 @@
+import ExampleConsole
 import Foundation
 import Offhook
 
@@ -15,16 +16,11 @@ import Offhook
         do {
             try await door.user.start()
         } catch {
-            say("\(error)")
+            Console.say("\(error)")
             exit(1)
         }
-        say("Enter rings the bell; Ctrl-D ends.")
-        let (presses, button) = AsyncStream.makeStream(of: Void.self)
-        Thread.detachNewThread {
-            while readLine() != nil { button.yield() }
-            button.finish()
-        }
-        for await _ in presses { await door.ring() }
+        Console.say("Enter rings the bell; Ctrl-D ends.")
+        for await _ in Console.lines { await door.ring() }
         door.call?.end()
         await door.client.shutdown()
     }
@@ -55,39 +51,34 @@ import Offhook
             let call = try user.callService.createCall(to: resident)
             self.call = call
             call.delegate = self
-            Self.say("The bell rings at \(resident).")
+            Console.say("The bell rings at \(resident).")
             // The resident sees the door; nobody outside sees the resident.
             try await call.setVideoMode(.sendOnly)
             try await call.start()
         } catch {
-            Self.say("\(error)")
+            Console.say("\(error)")
             call?.end()
         }
     }
 
     private func open() {
-        Self.say("The door is open.")
+        Console.say("The door is open.")
         Task {
             try await Task.sleep(for: .seconds(3))
-            Self.say("The door is closed.")
+            Console.say("The door is closed.")
         }
-    }
-
-    /// Prints at once, even into a pipe.
-    private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }
 
 extension Door: CallDelegate {
     func callDidEstablish(_ call: Call) {
-        Self.say("\(call.remoteDisplayName ?? call.remoteAddress) answers.")
+        Console.say("\(call.remoteDisplayName ?? call.remoteAddress) answers.")
     }
 
     func call(_ call: Call, didUpdateVideoChannels videoChannels: [VideoChannel]) {
         let channel = videoChannels.first { $0.isEnabled && $0.negotiatedDirection.sends }
         camera.setVideoSink(channel.flatMap { user.mediaServices.videoInterface.localVideoSink(for: $0.id) })
-        Self.say(channel == nil ? "The resident does not see the door." : "The resident sees the door.")
+        Console.say(channel == nil ? "The resident does not see the door." : "The resident sees the door.")
         if channel != nil, let camera = camera as? V4L2Capturer { Task { try await camera.useCamera(at: .front) } }
     }
 
@@ -99,7 +90,7 @@ extension Door: CallDelegate {
     }
 
     func call(_ call: Call, didFailWithError error: CallError) {
-        Self.say("\(error)")
+        Console.say("\(error)")
         call.end()
     }
 
@@ -107,6 +98,6 @@ extension Door: CallDelegate {
         camera.setVideoSink(nil)
         self.call = nil
         pressed = ""
-        Self.say("The call is over: \(reason).")
+        Console.say("The call is over: \(reason).")
     }
 }

@@ -1,3 +1,4 @@
+import ExampleConsole
 import Foundation
 import Offhook
 
@@ -40,22 +41,17 @@ import Offhook
             for _ in 0..<duration.components.seconds {
                 try await Task.sleep(for: .seconds(1))
                 let newest = reader.state.withLock { ($0.number, $0.age) }
-                Self.say("Picture \(newest.0), \(Int(newest.1.inMilliseconds)) ms after it was drawn.")
+                Console.say("Picture \(newest.0), \(Int(newest.1.inMilliseconds)) ms after it was drawn.")
             }
             call.end()
         } catch {
-            Self.say("\(error)")
+            Console.say("\(error)")
         }
         await sender.shutdown()
         await receiver.shutdown()
         let state = reader.state.withLock { $0 }
-        Self.say("\(state.read) pictures read, \(state.unreadable) not readable, \(state.disorder) out of order.")
+        Console.say("\(state.read) pictures read, \(state.unreadable) not readable, \(state.disorder) out of order.")
         return state.read > 0 && state.disorder == 0
-    }
-
-    /// Prints at once, even into a pipe.
-    private static func say(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }
 

@@ -100,6 +100,19 @@ enum CameraChoice: Hashable, Sendable {
     }
 }
 
+/// `pulse` or `pulse:NAME`: a device of the sound server.
+private struct PulseWord {
+    /// A device's id or a part of its name; nil for the system's default.
+    let name: String?
+
+    init?(parsing text: String) {
+        guard text == "pulse" || text.hasPrefix("pulse:") && text.count > 6 else { return nil }
+        name = text == "pulse" ? nil : String(text.dropFirst(6))
+    }
+
+    static let usage = "pulse[:NAME]"
+}
+
 /// What `--microphone` sends.
 enum MicrophoneChoice: Hashable, Sendable {
     case tone(Double)
@@ -107,7 +120,7 @@ enum MicrophoneChoice: Hashable, Sendable {
     case pulse(String?)
     case file(String)
 
-    static let usage = "tone[:HZ], silence, pulse[:NAME] or FILE.wav"
+    static let usage = "tone[:HZ], silence, \(PulseWord.usage) or FILE.wav"
 
     /// Reads the option's value.
     init?(parsing text: String) {
@@ -118,10 +131,8 @@ enum MicrophoneChoice: Hashable, Sendable {
         } else if text.hasPrefix("tone:") {
             guard let frequency = Double(text.dropFirst(5)), frequency >= 20, frequency <= 20_000 else { return nil }
             self = .tone(frequency)
-        } else if text == "pulse" {
-            self = .pulse(nil)
-        } else if text.hasPrefix("pulse:"), text.count > 6 {
-            self = .pulse(String(text.dropFirst(6)))
+        } else if let device = PulseWord(parsing: text) {
+            self = .pulse(device.name)
         } else if text.hasSuffix(".wav") {
             self = .file(text)
         } else {
@@ -161,7 +172,7 @@ enum SpeakerChoice: Hashable, Sendable {
     case pulse(String?)
     case file(String)
 
-    static let usage = "none, pulse[:NAME] or FILE.wav"
+    static let usage = "none, \(PulseWord.usage) or FILE.wav"
 
     var isFile: Bool {
         if case .file = self { true } else { false }
@@ -171,10 +182,8 @@ enum SpeakerChoice: Hashable, Sendable {
     init?(parsing text: String) {
         if text == "none" {
             self = .none
-        } else if text == "pulse" {
-            self = .pulse(nil)
-        } else if text.hasPrefix("pulse:"), text.count > 6 {
-            self = .pulse(String(text.dropFirst(6)))
+        } else if let device = PulseWord(parsing: text) {
+            self = .pulse(device.name)
         } else if text.hasSuffix(".wav") {
             self = .file(text)
         } else {

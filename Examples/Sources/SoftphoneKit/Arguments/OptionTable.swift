@@ -52,6 +52,23 @@ extension OptionDescription {
         }
     }
 
+    /// An option that takes some of these, by their names, best first.
+    static func list<Item: Sendable>(
+        _ name: String, of all: [Item], named word: @escaping @Sendable (Item) -> String,
+        _ path: any WritableKeyPath<Options, [Item]?> & Sendable
+    ) -> OptionDescription {
+        let words = all.map(word).joined(separator: ",")
+        return .value(name, "LIST", all.count > 1 ? "of \(words), best first" : "of \(words)") {
+            (options, text) throws(UsageError) in
+            let items = text.split(separator: ",").map { item in all.first { word($0) == item.lowercased() } }
+            guard !items.isEmpty, !items.contains(where: { $0 == nil }) else {
+                throw UsageError("type \(name) and some of \(words), not “\(text)”")
+            }
+            options[keyPath: path] = items.compactMap(\.self)
+            return true
+        }
+    }
+
     /// An option that switches a step of sound processing.
     static func processing(
         _ name: String, _ help: String, _ path: any WritableKeyPath<Options, AudioProcessing> & Sendable
@@ -163,24 +180,8 @@ enum OptionTable {
             }
             return true
         },
-        .value("--audio-codecs", "LIST", "of opus,pcmu,pcma, best first") { (options, text) throws(UsageError) in
-            let codecs = text.split(separator: ",").map { AudioCodec(rawValue: $0.lowercased()) }
-            guard !codecs.isEmpty, codecs.allSatisfy(AudioCodec.all.contains) else {
-                let all = AudioCodec.all.map(\.rawValue).joined(separator: ",")
-                throw UsageError("type --audio-codecs and some of \(all), not “\(text)”")
-            }
-            options.audioCodecs = codecs
-            return true
-        },
-        .value("--video-codecs", "LIST", "of vp8") { (options, text) throws(UsageError) in
-            let codecs = text.split(separator: ",").map { VideoCodec(rawValue: $0.lowercased()) }
-            guard !codecs.isEmpty, codecs.allSatisfy(VideoCodec.all.contains) else {
-                let all = VideoCodec.all.map(\.rawValue).joined(separator: ",")
-                throw UsageError("type --video-codecs \(all), not “\(text)”")
-            }
-            options.videoCodecs = codecs
-            return true
-        },
+        .list("--audio-codecs", of: AudioCodec.all, named: \.rawValue, \.audioCodecs),
+        .list("--video-codecs", of: VideoCodec.all, named: \.rawValue, \.videoCodecs),
         .choice("--camera", CameraChoice.usage, "what to send (pattern)", \.camera, CameraChoice.init(parsing:)),
         .choice(
             "--microphone", MicrophoneChoice.usage, "what to send (tone)", \.microphone, MicrophoneChoice.init(parsing:)
@@ -222,7 +223,7 @@ enum OptionTable {
             options.calls = try number(text, 1...100_000, "--calls N")
             return true
         },
-        .value("--do", "AT:COMMAND[,…]", "commands, seconds after the call is up: hold, unhold, mute, …") {
+        .value("--do", "AT:COMMAND[,…]", "commands, seconds after the call is up; listed below") {
             (options, text) throws(UsageError) in
             options.script = try Script(parsing: text)
             return true

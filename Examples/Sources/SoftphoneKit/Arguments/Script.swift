@@ -34,6 +34,13 @@ struct Script: Hashable, Sendable {
         var command: Command
     }
 
+    /// Whatever may be given while a call is up, for people.
+    static let commands =
+        "hold, unhold, mute, unmute, video=MODE, dtmf=KEYS, transfer=URI, transfer-to-call=NUMBER, join=NUMBER,"
+        + " camera=WHICH, microphone=WHICH, speaker=WHICH, restart-ice, end"
+    /// And while it rings here, counted from its arrival.
+    static let commandsForRinging = "accept, ignore, deny, deny=busy"
+
     /// In order of time; those of the same time as written.
     private(set) var steps: [Step] = []
 
@@ -115,9 +122,8 @@ struct Script: Hashable, Sendable {
             return .speaker(choice)
         default:
             throw UsageError(
-                "--do: there is no command “\(text)”; there are hold, unhold, mute, unmute, video=MODE, dtmf=KEYS,"
-                    + " transfer=URI, transfer-to-call=NUMBER, join=NUMBER, camera=WHICH, microphone=WHICH, speaker=WHICH, restart-ice, end, and before the call is up accept, ignore, deny,"
-                    + " deny=busy")
+                "--do: there is no command “\(text)”; there are \(Self.commands), and before the call is up"
+                    + " \(Self.commandsForRinging)")
         }
     }
 }

@@ -283,6 +283,12 @@ extension CallSession: CallDelegate {
         establish()
     }
 
+    func call(_ call: Call, didChangeSecurity isSecure: Bool) {
+        tell(
+            "didChangeSecurity", ["secure": .boolean(isSecure)],
+            words: isSecure ? nil : "The call is no longer encrypted.")
+    }
+
     func callDidHold(_ call: Call) { tell("callDidHold", words: "On hold.") }
 
     func callDidUnhold(_ call: Call) { tell("callDidUnhold", words: "No longer on hold.") }

@@ -102,7 +102,9 @@ import Offhook
     func start(mayMove: Bool) async throws {
         try await sound.checkNames()
         guard let trouble = try await portTrouble() else { return }
-        guard mayMove, options.port == nil else { throw trouble }
+        guard mayMove, options.port == nil else {
+            throw CallError(.portUnavailable, "\(trouble.reason) --bind says where to listen, as in --bind :5070.")
+        }
         Terminal.complain("port 5060 is taken, so a free one is used; choose with --bind ADDRESS:PORT")
         await client.shutdown()
         (client, user) = try Self.makeUser(options, port: 0, trace: traceFile)
