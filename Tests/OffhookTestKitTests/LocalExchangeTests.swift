@@ -51,6 +51,32 @@ import Testing
         await world.network.shutdown()
     }
 
+    @Test func `that has fallen silent does not hold the end of its devices up for more than four seconds`()
+        async throws
+    {
+        let world = try await World()
+        let alice = try world.device("alice", of: "alice", password: "secret")
+        let client = try world.network.makeClient(named: "pair")
+        let users = try ["alice", "bob"].map { name in
+            try client.createUser(
+                UserConfiguration(
+                    address: world.exchange.address(of: name),
+                    credentials: Credentials(authenticationName: name, password: name == "bob" ? "hidden" : "secret"),
+                    server: world.exchange.server))
+        }
+        try await world.network.run { for user in users { try await user.start() } }
+        world.network.lose { _ in true }
+
+        let start = Task { try await alice.start() }
+        await world.network.advance(by: .seconds(1))
+        try await world.network.run(upTo: .milliseconds(4100)) { await alice.stop() }
+        try await world.network.run(upTo: .milliseconds(4100)) { await client.shutdown() }
+
+        let stopped = await #expect(throws: CallError.self) { try await start.value }
+        #expect(stopped?.code == .cancelled)
+        await world.network.shutdown()
+    }
+
     @Test func `rings every device, and one answers`() async throws {
         let world = try await World()
         let desk = Answering { _ in }

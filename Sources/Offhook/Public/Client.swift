@@ -57,6 +57,8 @@ public final class Client: Sendable {
     }
 
     /// Ends all calls, takes back all registrations, and frees the ports and threads.
+    ///
+    /// Servers and far ends that do not answer are waited for no longer than four seconds in all.
     public func shutdown() async {
         await backend.shutdown()
         front.removeAll()

@@ -57,7 +57,9 @@ public final class User: Sendable, Identifiable {
         try await backend.startUser(id).get()
     }
 
-    /// Ends the account's calls, and takes its registration back.
+    /// Ends the account's calls, and takes its registration back; a server that does not answer is waited for four seconds.
+    ///
+    /// ``start()`` that is under way then throws `cancelled`.
     public func stop() async {
         await backend.stopUser(id)
     }

@@ -29,6 +29,7 @@ extension EngineHost {
         guard accounts[user] != nil else { return .failure(CallError(.stopped, "The account was removed.")) }
         accounts[user]?.isStarted = true
         await findServers(of: user)
+        guard accounts[user] != nil else { return .failure(CallError(.cancelled, "The account was stopped.")) }
         front.apply(listening: signaling?.endpoints ?? [:], to: user)
         if accounts[user]?.configuration.server == nil { tellAvailability(of: user, isAvailable: true) }
         let account = AccountHandle(number: user.value)

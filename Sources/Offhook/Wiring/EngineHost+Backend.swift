@@ -10,8 +10,13 @@ internal import OffhookSIP
 extension EngineHost: CallBackend {
     func shutdown() async {
         guard !isShutDown else { return }
-        for user in accounts.keys { await stopUser(user) }
-        await answersToRequests(upTo: Self.farewell)
+        let begin = loop.now
+        // Side by side: a silent registrar is waited for once, however many accounts there are.
+        await withTaskGroup(of: Void.self) { group in
+            for user in accounts.keys { group.addTask { await self.stopUser(user) } }
+        }
+        await answersToRequests(until: begin + Self.farewell)
+        guard !isShutDown else { return }
         close()
         guard ownsLoop else { return }
         let loop = loop
@@ -19,7 +24,7 @@ extension EngineHost: CallBackend {
         await Task.detached { loop.shutdown() }.value
     }
 
-    /// How long a far end may take to answer the BYE of a call that a shutdown ends.
+    /// How long a far end may take to answer the BYE of a call that a shutdown ends; a registrar may take twice as long.
     private static let farewell = Duration.seconds(2)
 
     // MARK: Calls

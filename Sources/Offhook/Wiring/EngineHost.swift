@@ -103,9 +103,9 @@ actor EngineHost {
     }
 
     /// Waits until nothing that was sent is unanswered: what has not gone out would be lost with the sockets.
-    func answersToRequests(upTo limit: Duration) async {
-        guard engine.hasUnansweredRequests else { return }
-        let timer = loop.schedule(at: loop.now + limit) { [unowned self] in assumeIsolated { $0.endFarewell() } }
+    func answersToRequests(until deadline: Instant) async {
+        guard engine.hasUnansweredRequests, loop.now < deadline else { return }
+        let timer = loop.schedule(at: deadline) { [unowned self] in assumeIsolated { $0.endFarewell() } }
         await withCheckedContinuation { farewells.append($0) }
         timer.disarm()
     }
@@ -235,7 +235,8 @@ actor EngineHost {
                     host.step { $0.connectionClosed(target, reason: reason, at: now) }
                 }
             },
-            accepts: { [unowned self] remote in assumeIsolated { $0.isAllowed(remote) } })
+            accepts: { [unowned self] remote in assumeIsolated { $0.isAllowed(remote) } },
+            isInUse: { [unowned self] connection in assumeIsolated { $0.engine.usesConnection(connection) } })
         let security = SignalingSecurity(configuration.tls)
         let sockets = SignalingSockets(
             loop: loop, bindAddress: address, security: security, handlers: handlers)

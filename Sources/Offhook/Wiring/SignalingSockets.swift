@@ -20,6 +20,8 @@ final class SignalingSockets {
         var closed: (_ target: TransportTarget, _ reason: String?) -> Void
         /// Whether anybody there may talk to us.
         var accepts: (Endpoint) -> Bool
+        /// Whether a call goes along this connection.
+        var isInUse: (_ connection: UInt64) -> Bool
     }
 
     private let loop: EventLoop
@@ -29,6 +31,9 @@ final class SignalingSockets {
     private var datagrams: UDPSocket?
     private var listeners: [StreamListener] = []
     private var links: [UInt64: SignalingLink] = [:]
+    /// What others have opened, and when it may be closed.
+    private var accepted = AcceptedConnections()
+    private lazy var acceptedTimer = loop.makeTimer { [weak self] in self?.closeOverdue() }
     private(set) var ports: [SIPTransport: UInt16] = [:]
 
     /// Where messages can be sent to us.
@@ -85,10 +90,12 @@ final class SignalingSockets {
         let listener = try StreamListener(on: loop, boundTo: Endpoint(bindAddress, port), options: options) {
             [unowned self] connection in
             // A connection that nobody takes is closed.
-            guard self.handlers.accepts(connection.remoteEndpoint), self.acceptedCount < Self.acceptedLimit else {
+            guard self.handlers.accepts(connection.remoteEndpoint), self.accepted.count < Self.acceptedLimit else {
                 return
             }
-            self.adopt(connection, transport, domain: nil, isConnected: transport == .tcp)
+            let link = self.adopt(connection, transport, domain: nil, isConnected: transport == .tcp)
+            self.accepted.opened(link.id, at: self.loop.now)
+            if !self.acceptedTimer.isArmed { self.awaitOverdue() }
         }
         listeners.append(listener)
         ports[transport] = listener.localEndpoint.port
@@ -97,9 +104,20 @@ final class SignalingSockets {
     /// Most connections that others opened; more are closed at once.
     private static let acceptedLimit = 1024
 
-    private var acceptedCount: Int { links.values.count { $0.domain == nil } }
+    private func awaitOverdue() {
+        if let deadline = accepted.nextDeadline { acceptedTimer.arm(at: deadline) }
+    }
+
+    private func closeOverdue() {
+        for id in accepted.takeOverdue(at: loop.now, isInUse: handlers.isInUse) {
+            links[id]?.close()
+            closed(id, nil)
+        }
+        awaitOverdue()
+    }
 
     func close() {
+        acceptedTimer.disarm()
         datagrams?.close()
         for listener in listeners { listener.close() }
         for link in links.values { link.close() }
@@ -216,7 +234,6 @@ final class SignalingSockets {
         return link
     }
 
-    @discardableResult
     private func adopt(
         _ connection: StreamConnection, _ transport: SIPTransport, domain: String?, isConnected: Bool
     ) -> SignalingLink {
@@ -258,6 +275,7 @@ final class SignalingSockets {
 
     private func closed(_ id: UInt64, _ error: IOError?) {
         guard let link = links.removeValue(forKey: id) else { return }
+        accepted.closed(id)
         if !link.isConnected {
             handlers.failure(TransportTarget(transport: link.transport, remote: link.remote), error?.reason)
         }
@@ -291,7 +309,9 @@ final class SignalingSockets {
             }
             guard let output else { return }
             switch output {
-            case .message(let message): handlers.parsed(message, link.target, localEndpoint(of: link))
+            case .message(let message):
+                accepted.receivedMessage(on: id, at: loop.now)
+                handlers.parsed(message, link.target, localEndpoint(of: link))
             case .malformed(let error): handlers.malformed(error, link.target)
             case .ping:
                 // RFC 5626 §4.4.1.
