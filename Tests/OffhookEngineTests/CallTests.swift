@@ -259,6 +259,52 @@ import Testing
         #expect(network.videoFrames[caller] == [frame])
     }
 
+    @Test func `keys stay as they are over holds, and packets go on being believed`() throws {
+        var capabilities = MediaCapabilities()
+        capabilities.security = .sdes
+        let network = EngineNetwork(capabilities: capabilities)
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        let atFirst = keys(in: network.messages[0])
+        let answersKeys = keys(in: network.messages[1])
+
+        for _ in 0..<3 {
+            network.perform(.hold, on: caller, .caller)
+            network.run(.seconds(1))
+            network.perform(.unhold, on: caller, .caller)
+            network.run(.seconds(1))
+        }
+
+        #expect(keys(in: network.messages[0]) == atFirst)
+        #expect(keys(in: network.messages[1]) == answersKeys)
+        let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
+        network.step(.callee) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.step(.caller) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[caller]?.last == frame)
+        #expect(network.videoFrames[callee]?.last == frame)
+    }
+
+    private func keys(in messages: [String]) -> Set<Substring> {
+        Set(
+            messages.flatMap { $0.split(separator: "\r\n") }.compactMap { line in
+                line.hasPrefix("a=crypto:") ? line.split(separator: " ").last : nil
+            })
+    }
+
+    @Test func `the encoder keeps to the bandwidth of the far end's description`() throws {
+        var capabilities = MediaCapabilities()
+        capabilities.videoBandwidth = 128_000
+        let network = EngineNetwork(capabilities: capabilities)
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+
+        for call in [caller, callee] {
+            let target = try #require(network.videoTargets[call])
+            #expect((1...128_000).contains(target.bitsPerSecond))
+        }
+    }
+
     /// RFC 8842 §5.3: who offered `actpass` may be greeted before it has the answer.
     @Test(arguments: [MediaSecurityPolicy.dtls, .bestEffort])
     func `a hello that comes before the answer counts once the answer is here`(policy: MediaSecurityPolicy) throws {

@@ -37,6 +37,7 @@ final class EngineNetwork {
     private(set) var videoFrames: [CallHandle: [[UInt8]]] = [:]
     private(set) var sounds: [CallHandle: [UInt8]] = [:]
     private(set) var keyFramesWanted: [CallHandle: Int] = [:]
+    private(set) var videoTargets: [CallHandle: VideoTarget] = [:]
     private(set) var openPorts = [0, 0]
     /// SIP messages so far, lost ones included.
     private(set) var signalingCount = 0
@@ -161,7 +162,9 @@ final class EngineNetwork {
             engines[side.rawValue].giveBack(packet.buffer)
         case .encodeKeyFrame(let call, _):
             keyFramesWanted[call, default: 0] += 1
-        case .playAudio, .targetVideo, .expectAudioLoss, .finalStatistics, .requestEvent, .log, .sendKeepAlive,
+        case .targetVideo(let call, _, let target):
+            videoTargets[call] = target
+        case .playAudio, .expectAudioLoss, .finalStatistics, .requestEvent, .log, .sendKeepAlive,
             .registration, .credentialsNeeded, .outgoingCall, .joined, .limitAudio, .sendRelay:
             break
         }

@@ -165,6 +165,10 @@ extension InviteSession {
         case 405 where refused.request.method == .update, 501 where refused.request.method == .update:
             dialogs[tag]?.takesUpdate = false
             wantedOffer = reason
+        case _ where !hadOffer && refused.request.method == .update:
+            // There are far ends that want a description in every UPDATE; a re-INVITE has one.
+            dialogs[tag]?.takesUpdate = false
+            wantedOffer = reason
         default:
             if hadOffer { actions.append(.event(.offerRefused(response))) }
         }

@@ -38,6 +38,19 @@ import Testing
         #expect(scene.lines() == ["INVITE 2", "ACK 2"])
     }
 
+    @Test func `the refresher asks for an offer where the far end refuses an UPDATE without one`() throws {
+        var scene = try caller(refresher: .uac)
+        scene.advance(by: .seconds(45))
+        scene.respond(400, to: try scene.request(.update))
+
+        #expect(scene.news() == ["offer due sessionRefresh"])
+        scene.forget()
+        scene.reinvite("same as before")
+        scene.respond(200, to: try scene.request(.invite), body: "same")
+
+        #expect(scene.lines() == ["INVITE 3", "ACK 3"])
+    }
+
     @Test func `a refresh that nobody answers ends the call before it expires`() throws {
         var scene = try caller(refresher: .uac)
         scene.advance(by: .seconds(45))
