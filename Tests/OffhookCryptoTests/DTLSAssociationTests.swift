@@ -197,10 +197,35 @@ import Testing
         wire.run()
 
         let milliseconds = times.map { Int($0.nanoseconds / 1_000_000) }
-        #expect(milliseconds == [0, 500, 1500, 3500, 7500, 11500, 15500, 19500, 23500, 27500])
+        #expect(milliseconds == [0, 400, 1200, 2800, 6000, 10000, 14000, 18000, 22000, 26000])
         #expect(wire.news(of: .client) == [.failed(.timedOut)])
         #expect(wire.news(of: .server) == [.failed(.timedOut)])
         #expect(wire.now == .zero + .seconds(30))
+    }
+
+    @Test(arguments: [(3, 100), (200, 300), (10_000, 2000)] as [(Int64, Int64)])
+    func `repeats after one and a half round trips where the way is known, yet not for ever sooner`(
+        roundTrip: Int64, first: Int64
+    ) throws {
+        let wire = try Wire()
+        var times: [Int64] = []
+        wire.fate = { [unowned wire] _, _ in
+            times.append(wire.now.nanoseconds / 1_000_000)
+            return []
+        }
+        wire.start()
+        wire.run(until: .zero + .seconds(2))
+        times = []
+
+        // What was sent before there was a way went nowhere.
+        wire.now = .zero + .seconds(2)
+        wire.client.pathFound(roundTrip: .milliseconds(roundTrip), at: wire.now)
+        wire.run()
+
+        #expect(times.prefix(2) == [2000 + first, 2000 + first + min(2000, 2 * first)])
+        #expect(wire.client.nextDeadline == nil)
+        #expect(wire.news(of: .client) == [.failed(.timedOut)])
+        #expect(times.last.map { $0 > 15_000 } == true)
     }
 
     @Test func `refuses a certificate that signalling does not vouch for`() throws {
@@ -305,7 +330,7 @@ import Testing
         #expect(answer[13] == 2)
         #expect(Array(answer[25...26]) == [0xFE, 0xFD])
         #expect(!actions.contains { if case .failed = $0 { true } else { false } })
-        #expect(server.nextDeadline == .zero + .milliseconds(500))
+        #expect(server.nextDeadline == .zero + .milliseconds(400))
     }
 
     @Test func `survives random datagrams at every point of a handshake`() throws {

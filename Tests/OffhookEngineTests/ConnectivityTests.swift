@@ -39,6 +39,30 @@ import Testing
         #expect(network.videoFrames[callee] == [Self.frame])
     }
 
+    @Test func `is found and secured within seconds where every fifth datagram is lost`() throws {
+        let times = try (1...40 as ClosedRange<UInt64>).map { seed in
+            let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings(), seed: seed &* 64)
+            network.latency = .milliseconds(25)
+            network.mediaLoss = 0.2
+            let (caller, answered, _) = network.connect(
+                offering: .sendReceive, answering: .sendReceive, settling: .zero)
+            let callee = try #require(answered)
+            let start = network.now
+            while network.now - start < .seconds(30), !isSecure(caller, callee, in: network) {
+                network.run(.milliseconds(20))
+            }
+            return network.now - start
+        }.sorted()
+
+        #expect(times[20] < .seconds(1), "\(times)")
+        #expect(times[36] < .milliseconds(2500), "\(times)")
+        #expect(times[39] < .seconds(8), "\(times)")
+    }
+
+    private func isSecure(_ caller: CallHandle, _ callee: CallHandle, in network: EngineNetwork) -> Bool {
+        network.snapshots[caller]?.isSecure == true && network.snapshots[callee]?.isSecure == true
+    }
+
     /// TURN servers by TCP that never answer: candidates are not complete until somebody gives up.
     static var slowRelay: ICESettings {
         var settings = ICESettings()

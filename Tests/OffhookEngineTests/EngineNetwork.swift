@@ -45,6 +45,9 @@ final class EngineNetwork {
     var losing: Int?
     /// Every so many media packets one is lost; 0 loses none.
     var mediaLossPeriod = 0
+    /// The share of media packets that are lost at random.
+    var mediaLoss = 0.0
+    private var dice: SeededRandom
     /// The media datagram to lose, by number from 1.
     var losingMedia: Int?
     private(set) var mediaCount = 0
@@ -61,12 +64,14 @@ final class EngineNetwork {
     private var sockets: [[MediaSocketID: UInt16]] = [[:], [:]]
     private var lastPort: UInt16 = 10000
     private var lastToken: UInt64 = 0
-    private let latency = Duration.milliseconds(5)
+    /// How long everything is under way.
+    var latency = Duration.milliseconds(5)
 
     init(
         capabilities: MediaCapabilities = MediaCapabilities(), policy: VideoAddPolicy = .ask, ice: ICESettings? = nil,
         onlyCallerDoesICE: Bool = false, seed: UInt64 = 1
     ) {
+        dice = SeededRandom(seed: seed)
         var configuration = EngineConfiguration()
         // Long requests stay datagrams, which get lost; TCP's would not.
         configuration.userAgent.datagramLimit = nil
@@ -133,7 +138,8 @@ final class EngineNetwork {
                 question, routes: [TransportRoute(target: target, local: side.endpoint)], at: now)
         case .sendMedia(let packet, let socket, let destination):
             mediaCount += 1
-            if mediaLossPeriod > 0 && mediaCount % mediaLossPeriod == 0 || mediaCount == losingMedia {
+            let isLost = mediaLoss > 0 && Double.random(in: 0..<1, using: &dice) < mediaLoss
+            if isLost || mediaLossPeriod > 0 && mediaCount % mediaLossPeriod == 0 || mediaCount == losingMedia {
                 engines[side.rawValue].giveBack(packet)
             } else {
                 let from = sockets[side.rawValue][socket] ?? 0

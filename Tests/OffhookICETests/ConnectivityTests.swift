@@ -83,6 +83,33 @@ import Testing
         #expect(simulation.isConnected, "seed \(seed)")
     }
 
+    @Test func `connects within seconds over a path that loses every fourth datagram`() {
+        let times = (1...60 as ClosedRange<UInt64>).map { seed in
+            var simulation = Simulation(seed: seed)
+            simulation.lossPerThousand = 250
+            simulation.addStream()
+            simulation.gather()
+            simulation.exchange()
+            let start = simulation.now
+            simulation.run(for: .seconds(60)) { $0.isConnected }
+            return simulation.now - start
+        }.sorted()
+
+        #expect(times[30] < .milliseconds(1200), "\(times)")
+        #expect(times[54] < .milliseconds(2500), "\(times)")
+        #expect(times[59] < .milliseconds(5000), "\(times)")
+    }
+
+    @Test func `a request is repeated so often more before the time between two of them doubles`() {
+        var retransmission = STUNRetransmission(requestCount: 6, steadyCount: 3, at: .zero)
+        var times: [Int64] = []
+        while case .resend = retransmission.step(at: retransmission.deadline) {
+            times.append(retransmission.lastSentAt.nanoseconds / 1_000_000)
+        }
+        #expect(times == [500, 1000, 1500, 2000, 3000])
+        #expect(retransmission.deadline == .zero + .milliseconds(3000 + 8000))
+    }
+
     @Test func `both sides select the same pair`() throws {
         var simulation = Simulation.behind(.fullCone, .portRestricted)
 

@@ -91,6 +91,20 @@ import Testing
         #expect(!simulation.sides.contains { $0.actions.contains(.disconnected($0.streams[0])) })
     }
 
+    @Test(arguments: 1...10 as ClosedRange<UInt64>) func `a path that loses every fourth datagram keeps consent`(
+        seed: UInt64
+    ) {
+        var simulation = Simulation(seed: seed)
+        simulation.connect()
+        simulation.lossPerThousand = 250
+
+        simulation.run(for: .seconds(1800))
+
+        for side in simulation.sides {
+            #expect(!side.actions.contains(.consentLost(ICEComponentID(side.streams[0]))), "seed \(seed)")
+        }
+    }
+
     // MARK: Changed paths
 
     @Test(arguments: [0, 1]) func `follows the far side when its NAT gives it a new address in mid-call`(

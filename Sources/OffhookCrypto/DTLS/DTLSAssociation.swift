@@ -38,13 +38,21 @@ package final class DTLSAssociation {
     package static let maximumDatagramSize = 1200
 
     private static let handshakeLimit = Duration.seconds(30)
-    /// RFC 6347 §4.2.4.1 has a second; an answer on the way of media takes a fraction of it.
-    private static let firstInterval = Duration.milliseconds(500)
-    private static let longestInterval = Duration.seconds(4)
+    /// RFC 9147 §5.8.2 on DTLS-SRTP: where nothing is known of the path, and half as much again as its round trip, where
+    /// that is known.
+    private static let unknownInterval = Duration.milliseconds(400)
+    /// Busy machines take so long to answer.
+    private static let shortestInterval = Duration.milliseconds(100)
+    /// OpenSSL gives up after twelve repetitions of one flight: they last for the time of the handshake, or for more than
+    /// half of it where a working way makes each of them likely to arrive.
+    private static let longestUnknownInterval = Duration.seconds(4)
+    private static let longestKnownInterval = Duration.seconds(2)
 
     package let role: Role
     private var state = State.idle
-    private var interval = DTLSAssociation.firstInterval
+    private var firstInterval = DTLSAssociation.unknownInterval
+    private var longestInterval = DTLSAssociation.longestUnknownInterval
+    private var interval = DTLSAssociation.unknownInterval
     private var flightsSeen = 0
     private var fingerprints: [CertificateFingerprint]
     private let identity: DTLSIdentity
@@ -95,6 +103,17 @@ package final class DTLSAssociation {
         proceed(at: now, actions: &actions)
     }
 
+    /// There is a way to the far end, which takes a check and its answer so long. What was sent before went nowhere, so that
+    /// repetition begins anew.
+    package func pathFound(roundTrip: Duration, at now: Instant) {
+        longestInterval = Self.longestKnownInterval
+        firstInterval = min(longestInterval, max(Self.shortestInterval, roundTrip * 3 / 2))
+        guard case .handshaking(let giveUpAt, .some) = state else { return }
+        interval = firstInterval
+        datagrams.setInterval(microseconds: interval.inNanoseconds / 1000)
+        state = .handshaking(giveUpAt: giveUpAt, repeatAt: now + interval)
+    }
+
     /// Takes a datagram whose first byte says DTLS (RFC 7983): 20 to 63.
     package func receive(_ datagram: RawSpan, at now: Instant, actions: inout [Action]) {
         let bytes = datagram.withUnsafeBytes { Array($0) }
@@ -118,7 +137,7 @@ package final class DTLSAssociation {
         guard case .handshaking(let giveUpAt, _) = state, now < giveUpAt else {
             return fail(.timedOut, actions: &actions)
         }
-        interval = min(interval * 2, Self.longestInterval)
+        interval = min(interval * 2, longestInterval)
         datagrams.setInterval(microseconds: interval.inNanoseconds / 1000)
         datagrams.expireTimer()
         ERR_clear_error()
@@ -154,7 +173,7 @@ package final class DTLSAssociation {
         }
         if datagrams.timedFlights != flightsSeen {
             flightsSeen = datagrams.timedFlights
-            interval = Self.firstInterval
+            interval = firstInterval
             datagrams.setInterval(microseconds: interval.inNanoseconds / 1000)
             state = .handshaking(giveUpAt: giveUpAt, repeatAt: now + interval)
         } else {

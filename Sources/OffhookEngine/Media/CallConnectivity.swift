@@ -225,6 +225,11 @@ final class CallConnectivity {
         }
     }
 
+    /// How long a check and its answer take on a transport's way; nil where there is none.
+    func roundTrip(of ports: MediaPorts) -> Duration? {
+        streams[ports.rtp].flatMap { agent.roundTrip(for: ICEComponentID($0)) }
+    }
+
     /// Where a transport's packets go, and whether a relay is in between.
     func remote(of ports: MediaPorts) -> (endpoint: Endpoint, isRelayed: Bool)? {
         guard let stream = streams[ports.rtp] else { return nil }

@@ -406,8 +406,9 @@ final class CallMedia {
 
     /// Sends what of the handshakes has waited for a way, now that there may be one.
     func sendWaiting(core: inout EngineCore) {
-        for line in lines where line.transport === line.ownTransport && line.transport.hasWaiting {
-            guard connectivity?.remote(of: line.transport.ports) != nil else { continue }
+        for line in lines where line.transport === line.ownTransport {
+            line.transport.pathFound(roundTrip: connectivity?.roundTrip(of: line.transport.ports), at: core.now)
+            guard line.transport.hasWaiting, connectivity?.remote(of: line.transport.ports) != nil else { continue }
             for datagram in line.transport.takeWaiting() {
                 sendHandshake(datagram.bytes, line.transport, isControl: datagram.isControl, core: &core)
             }

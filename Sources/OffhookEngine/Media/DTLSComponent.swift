@@ -23,6 +23,7 @@ final class DTLSComponent {
     private var agreed: (role: SetupRole, fingerprints: [FingerprintAttribute])?
     private var early: [(bytes: [UInt8], source: Endpoint, isVouchedFor: Bool)] = []
     private var actions: [DTLSAssociation.Action] = []
+    private var roundTrip: Duration?
 
     init(identity: DTLSIdentity) {
         self.identity = identity
@@ -44,6 +45,7 @@ final class DTLSComponent {
                 role: role == .active ? .client : .server, identity: identity, remoteFingerprints: fingerprints)
             self.association = association
             association.start(at: now, actions: &actions)
+            if let roundTrip { association.pathFound(roundTrip: roundTrip, at: now) }
             for datagram in early where datagram.isVouchedFor || datagram.source.port == address?.port {
                 association.receive(datagram.bytes.span.bytes, at: now, actions: &actions)
             }
@@ -70,6 +72,12 @@ final class DTLSComponent {
         guard association.isEstablished || isVouchedFor || source.port == address?.port else { return }
         association.receive(datagram, at: now, actions: &actions)
         take(&outcomes)
+    }
+
+    /// ICE has found a way, which takes a check and its answer so long.
+    func pathFound(roundTrip: Duration, at now: Instant) {
+        self.roundTrip = roundTrip
+        association?.pathFound(roundTrip: roundTrip, at: now)
     }
 
     var nextDeadline: Instant? { association?.nextDeadline }

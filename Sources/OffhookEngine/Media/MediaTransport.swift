@@ -45,6 +45,8 @@ final class MediaTransport {
     private(set) var isMultiplexed = false
     private(set) var counters = Counters()
     private(set) var outcomes: [Outcome] = []
+    /// Whether there is a way for the handshake.
+    private var hasPath = false
     /// Datagrams of the handshake that came before there was a way to send them.
     private var waiting: [(bytes: [UInt8], isControl: Bool)] = []
     private var security = Security.plain
@@ -163,6 +165,13 @@ final class MediaTransport {
     }
 
     var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// ICE has found the first way, which takes a check and its answer so long.
+    func pathFound(roundTrip: @autoclosure () -> Duration?, at now: Instant) {
+        guard !hasPath, let roundTrip = roundTrip() else { return }
+        hasPath = true
+        for component in handshakes { component.pathFound(roundTrip: roundTrip, at: now) }
+    }
 
     func takeWaiting() -> [(bytes: [UInt8], isControl: Bool)] {
         defer { waiting = [] }

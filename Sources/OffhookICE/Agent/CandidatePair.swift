@@ -38,6 +38,10 @@ struct CandidatePair: Sendable {
     /// A check went through, and none has failed since: media may use the pair.
     var isValid = false
     var lastSuccessAt: Instant?
+    /// From the last check to its answer.
+    var roundTrip: Duration?
+    /// The far side's own checks come through on this pair, so that one of ours that is not answered was lost.
+    var isHeard = false
     /// Our address as the far side sees it.
     var mapped: Endpoint?
     /// We, controlling, want it: its next check bears USE-CANDIDATE.

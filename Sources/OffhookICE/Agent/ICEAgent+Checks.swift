@@ -55,6 +55,8 @@ extension ICEAgent {
         let stream = streams[streamIndex]
         let pair = stream.checkList[index]
         guard let remote = stream.remote else { return }
+        // Where the path is known to work, a caller who waits for a sound need not wait ever longer for a repetition.
+        let steadyCount = pair.isHeard || pair.isValid ? configuration.steadyCount : 0
         let purpose = ICETransaction.Purpose.check(stream.id, pair: pair.id)
         for earlier in transactions.indices where transactions[earlier].purpose == purpose {
             transactions[earlier].isCancelled = true
@@ -65,7 +67,8 @@ extension ICEAgent {
             key: STUNKey(shortTerm: remote.password), local: pair.local, base: pair.base,
             destination: pair.destination, usesCandidate: role == .controlling && pair.isNominating,
             retransmission: STUNRetransmission(
-                initialTimeout: checkTimeout, requestCount: configuration.requestCount, at: now),
+                initialTimeout: checkTimeout, requestCount: configuration.requestCount + steadyCount,
+                steadyCount: steadyCount, at: now),
             at: now, actions: &actions)
     }
 
@@ -156,6 +159,7 @@ extension ICEAgent {
         pair.isValid = true
         pair.lastSuccessAt = now
         pair.mapped = mapped
+        pair.roundTrip = now - transaction.retransmission.lastSentAt
         let isNominated =
             pair.isNominatedOnSuccess
             || pair.isNominating && transaction.usesCandidate && transaction.role == role
@@ -167,6 +171,8 @@ extension ICEAgent {
             streams[streamIndex].firstValidAt[pair.component] = now
         }
         for stream in streams.indices { streams[stream].checkList.unfreeze(pair.foundation) }
+        // An answer to any check of the pair is consent (RFC 7675 §5.1).
+        renewConsent(of: streams[streamIndex].id, pair: id, at: now, actions: &actions)
         if isNominated {
             if role == .controlling {
                 select(id, of: streamIndex, at: now, actions: &actions)

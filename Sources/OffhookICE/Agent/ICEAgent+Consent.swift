@@ -107,14 +107,16 @@ extension ICEAgent {
         }
     }
 
-    /// Checks all other pairs of a component anew, in search of one that works.
+    /// Checks all pairs of a component anew, in search of one that works, the selected one first: on a path that loses
+    /// much, consent checks, which are not repeated, may be lost six times in a row, but a check that is repeated is not.
     private mutating func revive(_ selection: Selection, of index: Int) {
         for pair in streams[index].checkList.pairs.indices {
             let known = streams[index].checkList[pair]
-            guard known.component == selection.component, known.id != selection.pairID,
-                known.state == .failed || known.state == .succeeded
-            else { continue }
+            guard known.component == selection.component, known.state == .failed || known.state == .succeeded else {
+                continue
+            }
             streams[index].checkList[pair].state = .waiting
+            if known.id == selection.pairID { streams[index].checkList.trigger(known.id) }
         }
     }
 

@@ -169,6 +169,7 @@ extension ICEAgent {
             if check.usesCandidate { follow(id, of: index, at: now, actions: &actions) }
             return
         }
+        streams[index].checkList[pairIndex].isHeard = true
         let pair = streams[index].checkList[pairIndex]
         if check.usesCandidate, role == .controlled {
             if pair.state == .succeeded {

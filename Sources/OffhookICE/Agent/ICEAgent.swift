@@ -153,6 +153,14 @@ package struct ICEAgent: Sendable {
         return route(by: stream.checkList[pair].base, to: stream.checkList[pair].destination)
     }
 
+    /// How long a check and its answer took on the way that media takes now; nil where there is none.
+    package func roundTrip(for component: ICEComponentID) -> Duration? {
+        guard let index = index(of: component.stream) else { return nil }
+        let list = streams[index].checkList
+        let selected = streams[index].selection(of: component.component).flatMap { list.index(of: $0.pairID) }
+        return (selected ?? list.bestValid(component.component)).flatMap { list[$0].roundTrip }
+    }
+
     /// Sends media by whatever route there is; false where there is none.
     package mutating func sendMedia(
         _ payload: RawSpan, for component: ICEComponentID, at now: Instant, actions: inout [ICEAction]

@@ -16,6 +16,8 @@ package struct ICEConfiguration: Sendable {
     package var initialTimeout: Duration = .milliseconds(500)
     /// Rc: how often a request is sent in all.
     package var requestCount = 7
+    /// How many more repetitions come before the time between them doubles, where the path is known to work.
+    package var steadyCount = 6
     /// How long a controlling agent waits for better pairs once it has a valid one.
     package var nominationPatience: Duration = .milliseconds(400)
     /// Mean time between two consent checks (RFC 7675 §5.1); each is drawn from 0.8 to 1.2 of it.

@@ -15,15 +15,22 @@ package struct STUNRetransmission: Hashable, Sendable {
 
     /// When to take the next step.
     package private(set) var deadline: Instant
+    /// When the request was sent last.
+    package private(set) var lastSentAt: Instant
     private let initialTimeout: Duration
     private var interval: Duration
     private var requestsLeft: Int
+    private var steadyLeft: Int
 
-    /// The first request is sent now.
+    /// The first request is sent now; it is repeated `steadyCount` times before the time to the next repetition doubles each
+    /// time.
     package init(
-        initialTimeout: Duration = .milliseconds(500), requestCount: Int = 7, isReliable: Bool = false, at now: Instant
+        initialTimeout: Duration = .milliseconds(500), requestCount: Int = 7, steadyCount: Int = 0,
+        isReliable: Bool = false, at now: Instant
     ) {
         self.initialTimeout = initialTimeout
+        lastSentAt = now
+        steadyLeft = steadyCount
         interval = initialTimeout
         requestsLeft = isReliable ? 0 : max(requestCount - 1, 0)
         if isReliable {
@@ -37,7 +44,8 @@ package struct STUNRetransmission: Hashable, Sendable {
         guard now >= deadline else { return .wait }
         guard requestsLeft > 0 else { return .timedOut }
         requestsLeft -= 1
-        interval = interval * 2
+        lastSentAt = now
+        if steadyLeft > 0 { steadyLeft -= 1 } else { interval = interval * 2 }
         deadline = now + (requestsLeft > 0 ? interval : initialTimeout * Self.lastWait)
         return .resend
     }
