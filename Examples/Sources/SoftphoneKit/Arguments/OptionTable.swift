@@ -233,6 +233,12 @@ enum OptionTable {
             options.addVideo = choice
             return true
         },
+        .value("--on-transfer", "follow or refuse", "when the far end asks to call somebody else (follow)") {
+            options, text in
+            guard let policy = TransferPolicy(rawValue: text) else { return false }
+            options.transferPolicy = policy
+            return true
+        },
     ]
 
     /// A whole number of this range.
