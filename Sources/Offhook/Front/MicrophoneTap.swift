@@ -24,7 +24,9 @@ final class MicrophoneTap: AudioSink {
         }
         let histories = processing.cancelsEcho ? routes.playoutHistories : []
         let frames = filter.withLock { filter in
-            filter.process(frame, as: processing) { time, count in
+            filter.process(frame, as: processing, isKnown: { time in histories.allSatisfy { $0.isKnown(until: time) } })
+            {
+                time, count in
                 histories.reduce(into: [Int16](repeating: 0, count: count)) { sum, history in
                     AudioSamples.mix(history.samples(from: time, count: count), into: &sum)
                 }
