@@ -1,6 +1,7 @@
 """What no softphone at hand does: INVITEs with Join (RFC 3911) and with Replaces (RFC 3891), transfers by a phone that holds."""
 
 import asyncio
+import socket
 
 from lab import sound
 from lab.media import BARESIP_TONE, LINPHONE_TONE, OFFHOOK_TONE
@@ -144,6 +145,20 @@ def redirected(lab):
     lab.need(program.wait(20) is not None, "offhook does not end: " + program.story)
 
 
+def silent_registrar(lab):
+    """The first Ctrl-C ends a program whose registrar says nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 5090))
+        program = Offhook(lab, ["answer"], "--account", "sip:alice@127.0.0.1", "--server", "127.0.0.1:5090", "--transport", "udp",
+                          "--register")
+        server.settimeout(10)
+        lab.check(server.recv(4096).startswith(b"REGISTER"), "no REGISTER came")
+        program.interrupt()
+        status = program.wait(6)
+        lab.check(status == 130, "it ends with %s within six seconds" % status)
+
+
+add("offhook-leaves-a-silent-registrar", silent_registrar, limit=60)
 add("plain-phone-transfers-offhook", transferred, limit=60)
 add("plain-phone-transfers-offhook-to-offhook", transferred_to_other, limit=60)
 add("plain-phone-transfers-offhook-refused", refused, limit=60)
