@@ -203,7 +203,7 @@ enum OptionTable {
             options.bitrate = try number(text, 30...50_000, "--bitrate KBPS") * 1000
             return true
         },
-        .value("--max-bitrate", "KBPS", "video never above (2500)") { (options, text) throws(UsageError) in
+        .value("--max-bitrate", "KBPS", "video aims at no more (2500)") { (options, text) throws(UsageError) in
             options.maximumBitrate = try number(text, 30...50_000, "--max-bitrate KBPS") * 1000
             return true
         },
