@@ -92,6 +92,16 @@ import Testing
         #expect(names.count == OptionTable.all.count)
     }
 
+    @Test func `the help has every command of --do, in lines that fit a terminal`() throws {
+        let lines = Help.text.split(separator: "\n")
+        let start = try #require(lines.firstIndex { $0.hasPrefix("Commands of --do") })
+
+        for command in (Script.commands + ", " + Script.commandsForRinging).split(separator: ", ") {
+            #expect(lines[start...].contains { $0.contains(command) }, "\(command)")
+        }
+        #expect(lines[start...].allSatisfy { $0.count <= 100 })
+    }
+
     @Test func `values of every kind are read`() throws {
         let options = try answerOptions(
             "--server sip.example.org --media-ports 10000-10099 --transport wss --srtp sdes --ice lite --audio-codecs pcma,OPUS"
