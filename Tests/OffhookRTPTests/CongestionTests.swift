@@ -23,13 +23,30 @@ import Testing
         #expect(delays[delays.count / 2] <= .milliseconds(25 + 7))
     }
 
-    @Test(arguments: [3, 4] as [UInt64])
+    @Test(arguments: [3, 32, 33, 35, 36] as [UInt64])
     func `jitter is no congestion`(seed: UInt64) {
         let call = CongestedCall(seed: seed) { $0.jitter = .milliseconds(40) }
         call.run(seconds: 40)
 
-        #expect(call.carried(20..<40) > 1_450_000, "seed \(seed)\n\(call.story)")
+        #expect(call.seconds[20..<40].allSatisfy { $0.target > 1_450_000 }, "seed \(seed)\n\(call.story)")
         #expect(call.frozen(5..<40).count == 0, "seed \(seed)\n\(call.story)")
+    }
+
+    /// With loss and without.
+    @Test(arguments: [0, 0.2], [300, 800, 2000] as [Int64])
+    func `an outage is over when it is over`(loss: Double, milliseconds: Int64) {
+        let call = CongestedCall(seed: 1) { $0.loss = loss }
+        call.run(seconds: 12)
+        call.forward.loss = 1
+        call.run(seconds: Double(milliseconds) / 1000)
+        call.forward.loss = loss
+        call.run(seconds: 10 - Double(milliseconds) / 1000)
+
+        // No flood of repeats, nor a picture that starves for them.
+        let end = 12 + Int((milliseconds + 999) / 1000)
+        #expect(call.seconds[12..<22].allSatisfy { $0.carried < 2_500_000 }, "\(call.story)")
+        #expect(call.seconds[end..<22].allSatisfy { $0.target > 400_000 }, "\(call.story)")
+        #expect(call.frames(end + 1..<22) > 27.5, "\(call.story)")
     }
 
     @Test(arguments: [5, 6] as [UInt64])

@@ -73,6 +73,11 @@ package struct BitrateController: Sendable {
         return lastOveruse.map { now - $0 < memory } ?? false
     }
 
+    /// Whether it is known that no queue stands: reports alone tell too late.
+    package func isFree(at now: Instant) -> Bool {
+        hasPacketFeedback && !wasOverused(at: now)
+    }
+
     /// Whether a queue on the way has told what the path carries.
     package var knowsCapacity: Bool { capacity != nil }
 
@@ -98,7 +103,7 @@ package struct BitrateController: Sendable {
             loss.note(isLost: outcome.arrival == nil)
             guard let arrival = outcome.arrival else { continue }
             newestSent = max(newestSent, outcome.sentAt)
-            delay.note(sentAt: outcome.sentAt, arrival: arrival, at: now)
+            delay.note(size: outcome.size, sentAt: outcome.sentAt, arrival: arrival, at: now)
             delivery.note(size: outcome.size, arrival: arrival)
         }
         update(sentRate: sentRate, roundTrip: roundTrip, at: now)

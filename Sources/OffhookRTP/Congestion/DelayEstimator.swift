@@ -14,6 +14,8 @@ package struct DelayEstimator: Sendable {
     /// At few packets a second fewer must do, or the queue of long ago would count.
     private static let oldest: Int64 = 300_000
     private static let epoch = Duration.seconds(15)
+    /// Smaller packets leave a queue nearly together as well.
+    private static let notableSize = 600
 
     /// The last packets, as a ring: time under way and arrival, in microseconds.
     private var recent = InlineArray<16, (transit: Int64, arrival: Int64)>(repeating: (0, 0))
@@ -21,6 +23,11 @@ package struct DelayEstimator: Sendable {
     private var bases: (old: Int64?, new: Int64?) = (nil, nil)
     private var epochStart: Instant?
     private var spread = 3.0
+    /// How much of a delay ends at once, in milliseconds, as a queue's never does.
+    private var bunching = 0.0
+    /// Likewise, of the packets that are arriving together now.
+    private var bunch = 0.0
+    private var last: (sentAt: Instant, arrival: Int64)?
 
     /// The queue, in milliseconds; nil before packets have told.
     package private(set) var queue: Double?
@@ -31,7 +38,7 @@ package struct DelayEstimator: Sendable {
 
     /// Above this the path is overused.
     package var threshold: Double {
-        min(80, 20 + 2.5 * spread)
+        min(80, 20 + 2.5 * spread + bunching)
     }
 
     /// For how long a queue has stood, by the far end's clock: what has arrived since then is what the path carries.
@@ -45,11 +52,12 @@ package struct DelayEstimator: Sendable {
     }
 
     /// Takes in a packet that arrived.
-    package mutating func note(sentAt: Instant, arrival: Int64, at now: Instant) {
+    package mutating func note(size: Int, sentAt: Instant, arrival: Int64, at now: Instant) {
         let transit = arrival - sentAt.nanoseconds / 1000
         recent[count & 15] = (transit, arrival)
         count += 1
         age(at: now)
+        if size >= Self.notableSize { noteBunching(sentAt: sentAt, arrival: arrival) }
         bases.new = min(bases.new ?? transit, transit)
         let base = min(bases.old ?? transit, bases.new ?? transit)
         guard let shortest = shortest(arrival: arrival) else { return }
@@ -77,6 +85,21 @@ package struct DelayEstimator: Sendable {
             index += 1
         }
         return result
+    }
+
+    /// Packets that left apart and arrive together were held up by something that let go of all of them: a radio, a busy
+    /// machine. What leaves a queue is spaced by the rate behind it.
+    private mutating func noteBunching(sentAt: Instant, arrival: Int64) {
+        defer { last = (sentAt, arrival) }
+        guard let last, sentAt > last.sentAt else { return }
+        let left = (sentAt - last.sentAt).inMilliseconds
+        let arrived = Double(arrival - last.arrival) / 1000
+        if arrived < left / 4 {
+            bunch = min(40, bunch + left - arrived)
+        } else {
+            bunching += (bunch - bunching) * (bunch > bunching ? 0.2 : 0.01)
+            bunch = 0
+        }
     }
 
     private mutating func age(at now: Instant) {

@@ -22,10 +22,13 @@ package struct RepetitionPolicy: Hashable, Sendable {
     package var count = 1
     /// How long a repeat is waited for before it may go out again; nil goes by the round trip of reports.
     package var spacing: Duration?
+    /// Where one request asks for more packets, a key frame takes their place: it is smaller than all of them.
+    package var mostPackets = 256
 
-    package init(count: Int = 1, spacing: Duration? = nil) {
+    package init(count: Int = 1, spacing: Duration? = nil, mostPackets: Int = 256) {
         self.count = count
         self.spacing = spacing
+        self.mostPackets = mostPackets
     }
 }
 
@@ -49,6 +52,10 @@ package final class SendController {
         static let mostRepeats = 0.6
         /// Likewise, while a full queue loses more of whatever is sent.
         static let fewRepeats = 0.35
+        /// A key frame is about as large as what is sent in this time, in seconds, and in how many packets at least.
+        static let keyFrameSpan = 0.25
+        static let smallestKeyFrame = 20
+        static let packetSize = 1200
     }
 
     package private(set) var controller: BitrateController
@@ -57,6 +64,7 @@ package final class SendController {
     private var sent = DeliveryRate()
     private var repeated = DeliveryRate()
     private var repeatRate = 0.0
+    private var lastRepeatNote: Instant?
     private var outcomes: [PacketOutcome] = []
     private var ladder: BitrateLadder
     private var target: VideoTarget
@@ -94,7 +102,12 @@ package final class SendController {
         let isWorthMore = lossFraction > Constants.notableLoss && !controller.wasOverused(at: now)
         let share = controller.wasOverused(at: now) ? Constants.fewRepeats : Constants.mostRepeats
         let count = repeats > Double(controller.rate) * share ? 0 : isWorthMore ? 2 : 1
-        return RepetitionPolicy(count: count, spacing: answerTime.map { $0 * 9 / 10 })
+        var policy = RepetitionPolicy(count: count, spacing: answerTime.map { $0 * 9 / 10 })
+        // A full queue would lose a key frame as well.
+        guard controller.isFree(at: now) else { return policy }
+        let span = Double(controller.rate) * Constants.keyFrameSpan / 8 / Double(Constants.packetSize)
+        policy.mostPackets = max(Constants.smallestKeyFrame, Int(span))
+        return policy
     }
 
     // MARK: Limits
@@ -207,7 +220,13 @@ package final class SendController {
     }
 
     private func noteRepeats(at now: Instant) {
-        let rate = Double(repeated.bitsPerSecond(over: .seconds(1), until: now) ?? 0)
-        repeatRate += (rate - repeatRate) * 0.1
+        let repeats = Double(repeated.bitsPerSecond(over: .seconds(1), until: now) ?? 0)
+        // Where no queue stands, a burst of repeats is over soon and leaves room for a picture; a full queue must be emptied.
+        let most = controller.isFree(at: now) ? Double(controller.rate) * Constants.mostRepeats : .infinity
+        let rate = min(repeats, most)
+        // By time, for this is called ever less often the less is sent.
+        let elapsed = min(1, lastRepeatNote.map { (now - $0).inSeconds } ?? 0)
+        lastRepeatNote = now
+        repeatRate += (rate - repeatRate) * min(1, elapsed * (rate > repeatRate ? 10 : 2))
     }
 }

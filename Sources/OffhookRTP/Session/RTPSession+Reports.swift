@@ -60,7 +60,7 @@ extension RTPSession {
         media == sender.ssrc || media.rawValue == 0 || media == sender.retransmissionSSRC
     }
 
-    private func demandKeyFrame(_ isNeeded: Bool, actions: inout [Action]) {
+    func demandKeyFrame(_ isNeeded: Bool, actions: inout [Action]) {
         if isNeeded, configuration.kind == .video, sends { actions.append(.keyFrameRequested) }
     }
 

@@ -176,6 +176,9 @@ extension RTPSession {
 
     func resend(_ feedback: NegativeAcknowledgement, at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
         counts.sent.nacksReceived += 1
+        guard feedback.missing.count <= repetition.mostPackets else {
+            return demandKeyFrame(demand.request(at: now, roundTrip: roundTrip), actions: &actions)
+        }
         // Asked for again while the repeat is still under way: one is enough.
         let flight = repetition.spacing ?? min(.milliseconds(200), (roundTrip ?? .milliseconds(20)) * 3 / 4)
         let spacing = max(.milliseconds(10), min(.milliseconds(800), flight))
