@@ -85,7 +85,7 @@ extension Machine: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
         Console.say("\(call.remoteAddress) calls.")
         call.delegate = self
-        Task {
+        Console.attempt {
             if call.incomingVideoStatus != .off { try await call.setVideoMode(.sendReceive) }
             try await call.accept()
         }

@@ -84,7 +84,7 @@ final class MotionMeter: VideoSink {
 extension Watcher: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
         call.delegate = self
-        Task {
+        Console.attempt {
             guard callService.calls.count == 1, call.incomingVideoStatus != .off else {
                 return try await call.deny(.busy)
             }

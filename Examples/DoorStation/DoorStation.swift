@@ -79,7 +79,9 @@ extension Door: CallDelegate {
         let channel = videoChannels.first { $0.isEnabled && $0.negotiatedDirection.sends }
         camera.setVideoSink(channel.flatMap { user.mediaServices.videoInterface.localVideoSink(for: $0.id) })
         Console.say(channel == nil ? "The resident does not see the door." : "The resident sees the door.")
-        if channel != nil, let camera = camera as? V4L2Capturer { Task { try await camera.useCamera(at: .front) } }
+        if channel != nil, let camera = camera as? V4L2Capturer {
+            Console.attempt { try await camera.useCamera(at: .front) }
+        }
     }
 
     func call(_ call: Call, didReceiveDTMF tone: DTMFTone) {

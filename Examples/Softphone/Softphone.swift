@@ -1,3 +1,4 @@
+import ExampleConsole
 import Foundation
 import Offhook
 
@@ -95,7 +96,7 @@ extension Softphone: SDLRendererDelegate {
 extension Softphone: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
         guard self.call == nil else {
-            Task { try await call.deny(.busy) }
+            Console.attempt { try await call.deny(.busy) }
             return
         }
         self.call = call
@@ -121,7 +122,9 @@ extension Softphone: CallServiceDelegate, CallDelegate {
         let local = channel.isEnabled && sends ? video.localVideoSink(for: channel.id) : nil
         camera.setVideoSink(local.map { VideoSplitter([$0] + (window.map { [$0.selfViewSink] } ?? [])) })
         if local == nil { window?.clearSelfView() }
-        if local != nil, let camera = camera as? V4L2Capturer { Task { try await camera.useCamera(at: .front) } }
+        if local != nil, let camera = camera as? V4L2Capturer {
+            Console.attempt { try await camera.useCamera(at: .front) }
+        }
     }
 
     func call(_ call: Call, didFailWithError error: CallError) {

@@ -83,7 +83,7 @@ final class PatternSink: VideoSink {
 extension PatternCall: CallServiceDelegate, CallDelegate {
     func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {
         call.delegate = self
-        Task {
+        Console.attempt {
             try await call.setVideoMode(.receiveOnly)
             try await call.accept()
         }

@@ -25,7 +25,7 @@ public struct AudioFrame: Sendable {
     }
 }
 
-/// Takes sound. Called on a media thread, every 10 or 20 ms; return within a few milliseconds.
+/// Takes sound. Called on a media thread, every 20 ms; return within a few milliseconds.
 public protocol AudioSink: AnyObject, Sendable {
     /// Takes the next samples.
     func handleAudioFrame(_ frame: AudioFrame)

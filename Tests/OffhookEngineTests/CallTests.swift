@@ -259,9 +259,13 @@ import Testing
         #expect(network.videoFrames[caller] == [frame])
     }
 
-    @Test func `keys stay as they are over holds, and packets go on being believed`() throws {
+    @Test(arguments: [MediaSecurityPolicy.sdes, .dtls])
+    func `keys stay as they are over holds of either side, and packets go on being believed`(
+        policy: MediaSecurityPolicy
+    ) throws {
         var capabilities = MediaCapabilities()
-        capabilities.security = .sdes
+        capabilities.hasDTLS = true
+        capabilities.security = policy
         let network = EngineNetwork(capabilities: capabilities)
         let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
         let callee = try #require(answered)
@@ -269,14 +273,18 @@ import Testing
         let answersKeys = keys(in: network.messages[1])
 
         for _ in 0..<3 {
-            network.perform(.hold, on: caller, .caller)
-            network.run(.seconds(1))
-            network.perform(.unhold, on: caller, .caller)
-            network.run(.seconds(1))
+            for (call, side) in [(caller, EngineNetwork.Side.caller), (callee, .callee)] {
+                network.perform(.hold, on: call, side)
+                network.run(.seconds(1))
+                network.perform(.unhold, on: call, side)
+                network.run(.seconds(1))
+            }
         }
 
+        // An offer has a key for each suite, the answer the one of its suite; later offers are those of the keys in use.
         #expect(keys(in: network.messages[0]) == atFirst)
         #expect(keys(in: network.messages[1]) == answersKeys)
+        #expect(network.snapshots[caller]?.isSecure == true)
         let frame: [UInt8] = [0x10, 0, 0, 0x9D, 0x01, 0x2A, 64, 0, 48, 0, 1, 2, 3]
         network.step(.callee) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
         network.step(.caller) { $0.sendVideo(frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }

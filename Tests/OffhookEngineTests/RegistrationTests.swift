@@ -343,6 +343,42 @@ import Testing
         #expect(network.statuses.last?.state == .registered)
     }
 
+    @Test func `asks a server that takes it and breaks off each time less and less often`() {
+        let network = ServerNetwork(transport: .tcp) { .registered($0) }
+        network.start()
+
+        for _ in 0..<3600 {
+            if network.statuses.last?.state == .registered { network.loseConnection() }
+            network.run(.seconds(1))
+        }
+
+        #expect((8...14).contains(network.registers.count))
+    }
+
+    @Test func `goes on soon after a connection that had stood for a while`() {
+        let network = ServerNetwork(transport: .tcp) { .registered($0) }
+        network.start()
+
+        for _ in 0..<5 {
+            network.run(.seconds(100))
+            network.loseConnection()
+            #expect((network.statuses.last?.retryAfter ?? .seconds(60)) <= .seconds(2))
+        }
+    }
+
+    @Test func `a server's timer of a second does not make it flood`() {
+        let network = ServerNetwork(transport: .tcp) { request in
+            var response = SIPResponse.registered(request)
+            response.headers.append("Flow-Timer", "1")
+            return response
+        }
+
+        network.start()
+        network.run(.seconds(100))
+
+        #expect((18...26).contains(network.signsOfLife.count))
+    }
+
     @Test func `looks for a lost server sooner than for one that was never there`() {
         let network = ServerNetwork(transport: .tcp) { .registered($0) }
         network.start()

@@ -35,4 +35,32 @@ import Testing
         }
         #expect(address.current == signalled)
     }
+
+    @Test(arguments: [false, true])
+    func `is the newest that was signalled, whatever is still under way from the one before`(isAuthenticated: Bool) {
+        var (address, now) = address(afterPackets: 50, from: signalled)
+
+        address.signal(other)
+        for _ in 0..<40 {
+            now = now + .milliseconds(20)
+            address.note(signalled, isAuthenticated: isAuthenticated, at: now)
+            #expect(address.current == other)
+        }
+        address.note(other, isAuthenticated: isAuthenticated, at: now)
+
+        #expect(address.current == other)
+    }
+
+    @Test(arguments: [false, true])
+    func `is the one before where the far end goes on from there`(isAuthenticated: Bool) {
+        var (address, now) = address(afterPackets: 50, from: signalled)
+
+        address.signal(other)
+        for _ in 0..<60 {
+            now = now + .milliseconds(20)
+            address.note(signalled, isAuthenticated: isAuthenticated, at: now)
+        }
+
+        #expect(address.current == signalled)
+    }
 }

@@ -112,6 +112,38 @@ import Testing
         #expect(network.engine.snapshot(of: CallHandle(number: 5))?.phase == .established)
     }
 
+    @Test func `are followed one at a time, also while a change of ours is open`() throws {
+        let network = ServerNetwork(
+            configure: { account in
+                account.registration = nil
+                account.followsTransfers = true
+            },
+            respond: { request in
+                // Neither our hold nor the call to carol is answered.
+                guard request.method == .invite, request.headers.to?.tag != nil || request.uri.sip?.user == "carol"
+                else {
+                    return Self.respond(request)
+                }
+                return nil
+            })
+        let invite = try #require(call(network, "bob", number: 5))
+        let hold = network.token()
+        network.step { $0.perform(.hold, on: CallHandle(number: 5), token: hold, at: $1) }
+
+        for number in UInt32(1)...5 {
+            var refer = request(.refer, number, in: invite)
+            refer.headers.append(.referTo, "<sip:carol@example.net>")
+            refer.headers.append(.referSub, "false")
+            network.receive(refer)
+            network.run(.milliseconds(100))
+        }
+
+        let statuses = network.responses.filter { $0.headers.cseq?.method == .refer }.map(\.status)
+        #expect(statuses == [202, 603, 603, 603, 603])
+        let calls = network.requests.map(\.request).filter { $0.method == .invite && $0.uri.sip?.user == "carol" }
+        #expect(Set(calls.compactMap(\.headers.callID)).count == 1)
+    }
+
     @Test(arguments: ["<sip:carol@example.net;method=BYE>", "<mailto:carol@example.net>"])
     func `to what cannot be called are refused`(_ target: String) throws {
         let network = network()

@@ -3,7 +3,7 @@ import OffhookMedia
 import Testing
 
 /// Weston, on a virtual X screen of its own, so that its desktop can be seen and a person be played. (Its backend without
-/// any screen has no seat, which SDL 2.26 does not survive.) Its only window fills the desktop.
+/// any screen has no seat, which SDL 2.26 does not survive.)
 ///
 /// While it is there SDL finds it by the environment, as a program of a Wayland session does.
 final class WaylandDesktop {
@@ -19,7 +19,15 @@ final class WaylandDesktop {
         FileManager.default.isExecutableFile(atPath: "/usr/bin/weston") ? nil : "weston is not installed"
     }
 
-    init(size: VideoSize) async throws {
+    /// How windows are shown.
+    enum Shell: String {
+        /// The only one fills the desktop.
+        case kiosk = "kiosk-shell.so"
+        /// Somewhere, in the size they ask for.
+        case desktop = "desktop-shell.so"
+    }
+
+    init(size: VideoSize, shell: Shell) async throws {
         screen = try #require(VirtualScreen(width: size.width, height: size.height, depth: 24))
         folder = FileManager.default.temporaryDirectory.appending(path: "offhook-wayland-\(UUID().uuidString)").path()
         try FileManager.default.createDirectory(
@@ -27,7 +35,7 @@ final class WaylandDesktop {
         server.executableURL = URL(filePath: "/bin/sh")
         server.arguments = [
             "-c", #"weston "$@" </dev/null & server=$!; cat >/dev/null; kill "$server"; wait"#, "sh",
-            "--backend=x11-backend.so", "--use-pixman", "--shell=kiosk-shell.so", "--no-config", "--idle-time=0",
+            "--backend=x11-backend.so", "--use-pixman", "--shell=\(shell.rawValue)", "--no-config", "--idle-time=0",
             "--width=\(size.width)", "--height=\(size.height)", "--socket=screen",
         ]
         server.environment = ProcessInfo.processInfo.environment.merging(

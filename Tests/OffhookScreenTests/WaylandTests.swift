@@ -8,14 +8,13 @@ import Testing
 extension `On screen` {
     @Suite(.enabled(if: WaylandDesktop.missing == nil, Comment(rawValue: WaylandDesktop.missing ?? "")))
     struct `A window on a Wayland desktop` {
-        /// The only window of a desktop of that size, with what it is asked for.
+        /// The only window of a desktop of that size.
         private func window(
-            _ desktop: VideoSize, _ change: (inout WindowConfiguration) -> Void = { _ in }
+            _ desktop: VideoSize, shell: WaylandDesktop.Shell = .kiosk
         ) async throws -> (WaylandDesktop, SDLRenderer) {
-            let desktop = try await WaylandDesktop(size: desktop)
+            let desktop = try await WaylandDesktop(size: desktop, shell: shell)
             var configuration = WindowConfiguration(title: "Test")
             configuration.size = VideoSize(width: 320, height: 240)
-            change(&configuration)
             return (desktop, try SDLRenderer(configuration: configuration))
         }
 
@@ -67,13 +66,30 @@ extension `On screen` {
             try await expect(desktop, [(80, 60, .background), (240, 180, .background)])
         }
 
+        @Test func `has the size that it asks for, fills the screen, and goes back`() async throws {
+            let (desktop, window) = try await window(VideoSize(width: 640, height: 480), shell: .desktop)
+            defer { window.close() }
+            window.handleVideoFrame(quarters(VideoSize(width: 640, height: 480)))
+            try await eventually({ window.size }, is: { $0 == VideoSize(width: 320, height: 240) })
+
+            window.setSize(VideoSize(width: 200, height: 160))
+            try await eventually({ window.size }, is: { $0 == VideoSize(width: 200, height: 160) })
+            window.setFullScreen(true)
+
+            try await expect(desktop, [(60, 3, .red), (636, 3, .green), (60, 476, .blue), (636, 476, .white)])
+            #expect(window.isFullScreen)
+            window.setFullScreen(false)
+            try await eventually({ window.size }, is: { $0 == VideoSize(width: 200, height: 160) })
+            #expect(!window.isFullScreen)
+        }
+
         @Test func `takes keys, and goes`() async throws {
             let (desktop, window) = try await window(VideoSize(width: 400, height: 300))
             let typed = Lock("")
             let listener = KeyListener { character in typed.withLock { $0.append(character) } }
             window.delegate = listener
             window.handleVideoFrame(quarters(VideoSize(width: 400, height: 300)))
-            try await expect(desktop, [(5, 5, .red), (395, 295, .white)])
+            try await expect(desktop, [(60, 5, .red), (395, 295, .white)])
 
             // An a and the key for going back, by their numbers on a usual keyboard.
             let person = try #require(WindowManager(desktop.screen.display))
@@ -83,7 +99,7 @@ extension `On screen` {
             window.close()
 
             // The shell's own background is black.
-            try await expect(desktop, [(5, 5, Color(red: 0, green: 0, blue: 0))])
+            try await expect(desktop, [(60, 5, Color(red: 0, green: 0, blue: 0))])
         }
 
         @Test func `whose server goes away ends, and leaves the process be`() async throws {

@@ -45,4 +45,18 @@ import Testing
         #expect(connections.count == 0)
         #expect(connections.takeOverdue(at: start + .seconds(1000)) { _ in false }.isEmpty)
     }
+
+    @Test func `the one that is silent longest and has no call makes room for one more than there may be`() {
+        var connections = AcceptedConnections()
+        for id in 1...UInt64(AcceptedConnections.limit) {
+            #expect(!connections.isFull)
+            connections.opened(id, at: start + .milliseconds(Int64(id)))
+        }
+        connections.receivedMessage(on: 1, at: start + .seconds(2))
+
+        #expect(connections.isFull)
+        #expect(connections.takeIdlest { $0 == 2 } == 3)
+        #expect(!connections.isFull)
+        #expect(connections.takeIdlest { _ in true } == nil)
+    }
 }

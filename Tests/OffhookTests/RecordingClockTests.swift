@@ -24,6 +24,28 @@ import Testing
         #expect(abs(error.inMilliseconds) < 5)
     }
 
+    @Test func `keep packets of sound together until a whole one is missing or too much`() {
+        for drift in [50, -50] {
+            var clock = SteadyClock.forSound(rate: 48_000)
+            var times: [Instant] = []
+            var errors: [Double] = []
+            // Each packet is seen up to 30 ms late, and the sender's clock is off by 1 in 400.
+            for index in 0..<2000 {
+                let even = at(index * 20) + .microseconds(index * drift)
+                let reference = even + .milliseconds([0, 30, 10, 20][index % 4])
+                let time = clock.time(of: UInt32(truncatingIfNeeded: 4_294_000_000 + index * 960), near: reference)
+                times.append(time)
+                errors.append((time - even - .milliseconds(15)).inMilliseconds)
+            }
+
+            let steps = zip(times, times.dropFirst()).map { ($1 - $0).inMilliseconds }
+            let leaps = steps.filter { $0 != 20 }
+            #expect((3...6).contains(leaps.count))
+            #expect(leaps.allSatisfy { $0 == (drift > 0 ? 40 : 0) })
+            #expect(errors.allSatisfy { abs($0) < 36 })
+        }
+    }
+
     @Test func `begin anew after a pause that the stream does not count, and where its count jumps`() {
         var clock = SteadyClock(rate: 8000)
         _ = clock.time(of: 1000, near: at(0))

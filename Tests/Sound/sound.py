@@ -285,29 +285,42 @@ def idle(server):
 
 def echo(server):
     """The far end's own words come back to it much softer where echo is cancelled."""
+    # Where the server of a busy machine runs out of sound, the echo moves, and is learnt anew. Such a moment is got over by asking
+    # again; that three are needed is told.
+    for attempt in range(1, 4):
+        reductions = echo_reductions(server, str(attempt))
+        if max(reductions) >= 20:
+            break
+    need(max(reductions) >= 20, f"the echo is never softer by more than {max(reductions):.1f} dB: {reductions}")
+    return f"echo {max(reductions):.1f} dB softer, {reductions[-1]:.1f} at the end, attempt {attempt}"
+
+
+def echo_reductions(server, attempt):
+    """By how many decibels the echo is softer, in each three seconds from the sixth second on."""
     folder = server.folder
     speech = f"{folder}/speech.wav"
-    write_speech(speech, 8)
-    levels = {}
+    write_speech(speech, 14)
     calls = {}
+    recordings = {}
     for mode in ("off", "on"):
-        server.add_sink("room-" + mode)
+        room = f"room-{mode}-{attempt}"
+        server.add_sink(room)
         calls[mode] = Call(
-            server, "--echo-cancellation", mode, "--noise-suppression", "off", microphone=f"pulse:room-{mode}.monitor",
-            speaker=f"pulse:room-{mode}", far_microphone=speech)
-    time.sleep(9)
+            server, "--echo-cancellation", mode, "--noise-suppression", "off", microphone=f"pulse:{room}.monitor",
+            speaker=f"pulse:{room}", far_microphone=speech)
+    time.sleep(15)
     # Who speaks in the room is heard all the same.
-    server.play("room-on", tone_file(folder, 1000))
+    server.play(f"room-on-{attempt}", tone_file(folder, 1000))
     calls["on"].hears(1000)
     for mode, call in calls.items():
         call.stop()
-        _, samples = tones.read(call.recording)
-        levels[mode] = level(samples[6 * RATE:9 * RATE])
-    reduction = levels["off"] - levels["on"]
-    need(levels["off"] > 30, f"no echo came at all: {levels}")
-    # The 20 dB are proved on a simulated room, in time of its own; here a machine that is busy loses some of them to gaps.
-    need(reduction >= 12, f"the echo is softer by {reduction:.1f} dB only: {levels}")
-    return f"echo {reduction:.1f} dB softer"
+        _, recordings[mode] = tones.read(call.recording)
+    reductions = []
+    for second in range(5, 12):
+        levels = [level(recordings[mode][second * RATE:(second + 3) * RATE]) for mode in ("off", "on")]
+        need(levels[0] > 30, f"no echo came at all: {levels}")
+        reductions.append(levels[0] - levels[1])
+    return reductions
 
 
 def level(samples):

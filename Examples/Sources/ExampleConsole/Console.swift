@@ -7,6 +7,13 @@ public enum Console {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
+    /// Does something in a task of its own, and prints what stood in its way.
+    @MainActor public static func attempt(_ work: @escaping @MainActor () async throws -> Void) {
+        Task {
+            do { try await work() } catch { say("\(error)") }
+        }
+    }
+
     /// The lines that are typed, until Ctrl-D. To be asked for once.
     public static var lines: AsyncStream<String> {
         AsyncStream { lines in

@@ -83,7 +83,7 @@ import Testing
             --account --auth-user --password-file --password-env --server --transport --outbound-proxy --register --expires
             --bind --media-ports --tls-ca --tls-insecure --video --audio-codecs --video-codecs --camera --microphone
             --display --speaker --srtp --ice --stun --turn --bitrate --max-bitrate --delayed-offer --duration --calls --do
-            --on-add-video --events --stats --trace --tls-cert --tls-key --accept-from
+            --on-add-video --on-transfer --events --stats --trace --tls-cert --tls-key --accept-from
             """
 
         for name in contract.split(whereSeparator: \.isWhitespace) {
@@ -92,11 +92,21 @@ import Testing
         #expect(names.count == OptionTable.all.count)
     }
 
+    @Test func `the help has every command of --do, in lines that fit a terminal`() throws {
+        let lines = Help.text.split(separator: "\n")
+        let start = try #require(lines.firstIndex { $0.hasPrefix("Commands of --do") })
+
+        for command in (Script.commands + ", " + Script.commandsForRinging).split(separator: ", ") {
+            #expect(lines[start...].contains { $0.contains(command) }, "\(command)")
+        }
+        #expect(lines[start...].allSatisfy { $0.count <= 100 })
+    }
+
     @Test func `values of every kind are read`() throws {
         let options = try answerOptions(
             "--server sip.example.org --media-ports 10000-10099 --transport wss --srtp sdes --ice lite --audio-codecs pcma,OPUS"
                 + " --bitrate 500 --camera v4l2:/dev/video2:640x480@15 --microphone tone:660 --display a.ivf --speaker b.wav"
-                + " --on-add-video accept=recvonly --events json --calls 3 --expires 60 --video auto --stun a:1 --stun b:2"
+                + " --on-add-video accept=recvonly --on-transfer refuse --events json --calls 3 --expires 60 --video auto --stun a:1 --stun b:2"
         )
 
         #expect(options.mediaPorts == 10000...10099)
@@ -112,6 +122,7 @@ import Testing
         #expect(options.display == .codedFile("a.ivf"))
         #expect(options.speaker == .file("b.wav"))
         #expect(options.addVideo == .accept(.receiveOnly))
+        #expect(options.transferPolicy == .refuse)
         #expect(options.writesEvents)
         #expect(options.calls == 3)
         #expect(options.expires == .seconds(60))

@@ -13,9 +13,10 @@ import Testing
     }
 
     @Test func `what is done to a ringing call is apart from what is done to one that is up`() throws {
-        let script = try Script(parsing: "0:ignore,3:deny=busy,1:hold")
+        let script = try Script(parsing: "0:ignore,3:deny=busy,1:hold,4:redirect=sip:bob@example.org")
 
-        #expect(script.steps(forRinging: true).map(\.command) == [.ignore, .deny(.busy)])
+        #expect(
+            script.steps(forRinging: true).map(\.command) == [.ignore, .deny(.busy), .redirect("sip:bob@example.org")])
         #expect(script.steps(forRinging: false).map(\.command) == [.hold])
     }
 

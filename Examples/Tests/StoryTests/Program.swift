@@ -11,6 +11,7 @@ final class Program {
         process.executableURL = Self.folder.appending(path: name)
         process.arguments = arguments
         process.standardOutput = output
+        process.standardError = output
         process.standardInput = input
         let (lines, feed) = AsyncStream.makeStream(of: String.self)
         self.lines = lines

@@ -10,6 +10,16 @@ import Testing
         )
     }
 
+    @Test func `a port that is taken is told with the option to choose another`() async throws {
+        let arguments = ["answer", "--bind", "127.0.0.1:25095"]
+        let first = try Program("offhook", arguments)
+        _ = try #require(await first.line(with: "Waiting for calls"))
+        let second = try Program("offhook", arguments)
+
+        #expect(await second.line(with: "as in --bind :5070") != nil)
+        #expect(await second.end() == 4)
+    }
+
     @Test func `the answering machine records a message`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "offhook-messages-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -24,11 +24,14 @@ final class MicrophoneTap: AudioSink {
         }
         let histories = processing.cancelsEcho ? routes.playoutHistories : []
         let frames = filter.withLock { filter in
-            filter.process(frame, as: processing) { time, count in
-                histories.reduce(into: [Int16](repeating: 0, count: count)) { sum, history in
-                    AudioSamples.mix(history.samples(from: time, count: count), into: &sum)
-                }
-            }
+            filter.process(
+                frame, as: processing,
+                isKnown: { time in histories.allSatisfy { $0.isKnown(until: time) } },
+                reference: { time, count in
+                    histories.reduce(into: [Int16](repeating: 0, count: count)) { sum, history in
+                        AudioSamples.mix(history.samples(from: time, count: count), into: &sum)
+                    }
+                })
         }
         for frame in frames { routes.handleCapturedFrame(frame, from: identifier) }
     }

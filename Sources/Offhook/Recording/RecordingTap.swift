@@ -10,7 +10,7 @@ final class RecordingTap: Sendable {
         var encoder: VideoEncoderPipeline?
         /// Counts sound that was sent, pauses too.
         var soundUnits: UInt32 = 0
-        var soundClock = SteadyClock(rate: 48_000)
+        var soundClock = SteadyClock.forSound(rate: 48_000)
         var lastAdvance = Instant.zero
     }
 
@@ -82,7 +82,7 @@ final class RecordingTap: Sendable {
     func sent(_ audio: EncodedAudio, codec: OffhookCodecs.AudioCodec) {
         let passing = state.withLock { state -> (CallRecorder, Instant)? in
             guard let recorder = state.recorder else { return nil }
-            if state.soundClock.rate != codec.clockRate { state.soundClock = SteadyClock(rate: codec.clockRate) }
+            if state.soundClock.rate != codec.clockRate { state.soundClock = .forSound(rate: codec.clockRate) }
             let time = state.soundClock.time(of: state.soundUnits, near: audio.captureTime)
             state.soundUnits &+= UInt32(clamping: audio.units)
             return (recorder, time)

@@ -10,10 +10,21 @@ struct SteadyClock {
 
     /// Units of the stream's clock a second.
     let rate: Int
+    /// Differences are made good by as much at once; nil does so little by little.
+    let step: Duration?
     private var last: (timestamp: UInt32, time: Instant)?
+    /// How far the stream is behind our clock, evened out, where that is made good by steps.
+    private var lag = Duration.zero
 
-    init(rate: Int) {
+    init(rate: Int, step: Duration? = nil) {
         self.rate = max(rate, 1)
+        self.step = step
+    }
+
+    /// A clock for sound: its packets follow one another without a gap, since players play them so whatever their times
+    /// are, until one packet's worth is missing or too much.
+    static func forSound(rate: Int) -> SteadyClock {
+        SteadyClock(rate: rate, step: .milliseconds(20))
     }
 
     /// When, on our clock, the moment with this timestamp was.
@@ -26,10 +37,22 @@ struct SteadyClock {
             let even = last.time + .nanoseconds(units * 1_000_000_000 / Int64(rate))
             let difference = reference - even
             if difference < Self.mostDifference, .zero - difference < Self.mostDifference {
-                time = even + difference / Self.slowness
+                time = even + correction(of: difference)
+            } else {
+                lag = .zero
             }
         }
         last = (timestamp, time)
         return time
+    }
+
+    private mutating func correction(of difference: Duration) -> Duration {
+        guard let step else { return difference / Self.slowness }
+        lag += (difference - lag) / Self.slowness
+        // Half a step more, so that one does not call for the next one back.
+        guard lag >= step * 3 / 2 || .zero - lag >= step * 3 / 2 else { return .zero }
+        let correction = step * Int((lag / step).rounded(.towardZero))
+        lag -= correction
+        return correction
     }
 }

@@ -10,6 +10,9 @@ struct AcceptedConnections: Sendable {
     /// How long nothing may come where there is no call.
     static let silence = Duration.seconds(300)
 
+    /// Most of them; one more takes the place of another.
+    static let limit = 1024
+
     /// When each may be closed, unless a message comes before.
     private var deadlines: [UInt64: Instant] = [:]
 
@@ -31,6 +34,16 @@ struct AcceptedConnections: Sendable {
     mutating func closed(_ connection: UInt64) {
         deadlines[connection] = nil
     }
+
+    /// The one that makes room for another, where there are as many as may be; nil where each has a call.
+    mutating func takeIdlest(isInUse: (UInt64) -> Bool) -> UInt64? {
+        let idlest = deadlines.sorted { $0.value < $1.value }.first { !isInUse($0.key) }
+        guard let idlest else { return nil }
+        deadlines[idlest.key] = nil
+        return idlest.key
+    }
+
+    var isFull: Bool { deadlines.count >= Self.limit }
 
     /// Those whose time is over; one that a call needs has its time anew.
     mutating func takeOverdue(at now: Instant, isInUse: (UInt64) -> Bool) -> [UInt64] {

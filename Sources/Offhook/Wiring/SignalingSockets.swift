@@ -90,9 +90,7 @@ final class SignalingSockets {
         let listener = try StreamListener(on: loop, boundTo: Endpoint(bindAddress, port), options: options) {
             [unowned self] connection in
             // A connection that nobody takes is closed.
-            guard self.handlers.accepts(connection.remoteEndpoint), self.accepted.count < Self.acceptedLimit else {
-                return
-            }
+            guard self.handlers.accepts(connection.remoteEndpoint), self.hasRoom() else { return }
             let link = self.adopt(connection, transport, domain: nil, isConnected: transport == .tcp)
             self.accepted.opened(link.id, at: self.loop.now)
             if !self.acceptedTimer.isArmed { self.awaitOverdue() }
@@ -101,8 +99,14 @@ final class SignalingSockets {
         ports[transport] = listener.localEndpoint.port
     }
 
-    /// Most connections that others opened; more are closed at once.
-    private static let acceptedLimit = 1024
+    /// Makes room for one more connection, where there is none.
+    private func hasRoom() -> Bool {
+        guard accepted.isFull else { return true }
+        guard let idlest = accepted.takeIdlest(isInUse: handlers.isInUse) else { return false }
+        links[idlest]?.close()
+        closed(idlest, nil)
+        return true
+    }
 
     private func awaitOverdue() {
         if let deadline = accepted.nextDeadline { acceptedTimer.arm(at: deadline) }

@@ -7,7 +7,9 @@ package import OffhookMedia
 package final class PlayoutHistory: AudioSink {
     private struct State: @unchecked Sendable {
         // Clock and resampler are used with the lock around this value held only.
-        var clock = RecordingClock(jump: 0.06)
+        // Sound that was interrupted for a moment is late for good, and its echo with it. A jump does no harm here, for
+        // nobody hears it.
+        var clock = SampleClock(jump: 0.003, patience: .milliseconds(200), deadZone: 0.0005)
         var resampler: Resampler?
         /// At 16 kHz, the last of it heard at `end`.
         var samples: [Int16] = []
@@ -16,6 +18,8 @@ package final class PlayoutHistory: AudioSink {
 
     private static let rate = VoiceProcessor.referenceRate
     private static let capacity = 2 * rate
+    /// A speaker that has told of nothing for so long plays nothing.
+    private static let stopped = Duration.milliseconds(200)
 
     private let state = Lock(State())
 
@@ -25,18 +29,18 @@ package final class PlayoutHistory: AudioSink {
     package func handleAudioFrame(_ frame: AudioFrame) {
         guard frame.sampleRate == VoiceProcessor.sampleRate, frame.channelCount == 1 else { return }
         state.withLock { state in
-            let frames = frame.samples.withUnsafeBufferPointer { state.clock.take($0, recordedAt: frame.captureTime) }
-            for frame in frames { Self.append(frame, to: &state) }
+            let piece = frame.samples.withUnsafeBufferPointer { state.clock.take($0, at: frame.captureTime) }
+            Self.append(piece, to: &state)
         }
     }
 
-    private static func append(_ frame: AudioFrame, to state: inout State) {
+    private static func append(_ piece: SampleClock.Piece, to state: inout State) {
         if state.resampler == nil { state.resampler = try? Resampler(from: VoiceProcessor.sampleRate, to: rate) }
-        guard let samples = state.resampler?.resample(frame.samples) else { return }
-        if abs((frame.captureTime - state.end).inMilliseconds) > 1 {
-            // The clock began anew: there is silence between, or sound that is heard again.
-            let gap = Int((frame.captureTime - state.end).inSeconds * Double(rate))
-            if gap > 0, gap < capacity {
+        guard let samples = state.resampler?.resample(piece.samples) else { return }
+        if piece.isAnew {
+            // There is silence between, or sound that is heard again.
+            let gap = Int(((piece.time - state.end).inSeconds * Double(rate)).rounded())
+            if gap >= 0, gap < capacity {
                 state.samples += [Int16](repeating: 0, count: gap)
             } else if gap < 0, -gap < state.samples.count {
                 state.samples.removeLast(-gap)
@@ -45,8 +49,13 @@ package final class PlayoutHistory: AudioSink {
             }
         }
         state.samples += samples
-        state.end = frame.captureTime + frame.duration
+        state.end = piece.time + SampleClock.duration(of: piece.samples.count)
         if state.samples.count > capacity + rate { state.samples.removeFirst(state.samples.count - capacity) }
+    }
+
+    /// Whether all that is heard until an instant is known. Of a speaker that has stopped nothing more is to be waited for.
+    package func isKnown(until time: Instant) -> Bool {
+        state.withLock { $0.end >= time || time - $0.end > Self.stopped }
     }
 
     /// What was heard from an instant on; silence where nothing was, or is known yet.

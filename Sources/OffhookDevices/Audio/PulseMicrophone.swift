@@ -102,7 +102,7 @@ final class MicrophoneEnd: PulseEnd {
         for frame in frames { slot.deliver { $0.handleAudioFrame(frame) } }
     }
 
-    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant, now: Instant) {
+    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant?, now: Instant) {
         samples.update(repeating: 0)
     }
 

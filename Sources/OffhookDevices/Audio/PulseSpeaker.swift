@@ -129,16 +129,16 @@ final class SpeakerEnd: PulseEnd {
 
     func take(_ samples: UnsafeBufferPointer<Int16>, recordedAt time: Instant, now: Instant) {}
 
-    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant, now: Instant) {
+    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant?, now: Instant) {
         state.withLock { state in
             let stored = Duration.nanoseconds(Int64(state.buffer.count) * 1_000_000_000 / Int64(PulseStream.sampleRate))
             state.buffer.pull(into: samples)
-            state.statistics.latency = time - now + stored
+            if let time { state.statistics.latency = time - now + stored }
             state.statistics.driftPPM = state.buffer.driftPPM
             state.statistics.gaps = state.buffer.gaps
         }
         let observers = observers.withLock { $0 }
-        guard !observers.isEmpty else { return }
+        guard let time, !observers.isEmpty else { return }
         let frame = AudioFrame(samples: Array(samples), sampleRate: PulseStream.sampleRate, captureTime: time)
         for observer in observers { observer.handleAudioFrame(frame) }
     }

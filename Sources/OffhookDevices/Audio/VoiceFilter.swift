@@ -8,6 +8,8 @@ package final class VoiceFilter {
     /// echo must not seem to come before its sound.
     private static let lead = Duration.milliseconds(20)
     private static let rate = VoiceProcessor.sampleRate
+    /// So much of the microphone's sound is kept back at most until the speaker has told what was heard with it.
+    private static let longestWait = 3 * VoiceProcessor.frameSamples
 
     private var processor: VoiceProcessor?
     private var resampler: Resampler?
@@ -17,9 +19,12 @@ package final class VoiceFilter {
 
     /// Processes a frame of any form; returns what is ready: 48 kHz, mono, 20 ms each, with the time it was recorded at.
     ///
-    /// - Parameter reference: gives so many samples, at 16 kHz, that were heard from an instant on.
+    /// - Parameters:
+    ///   - isKnown: whether all that is heard until an instant is known.
+    ///   - reference: gives so many samples, at 16 kHz, that were heard from an instant on.
     package func process(
-        _ frame: AudioFrame, as processing: VoiceProcessing, reference: (Instant, Int) -> [Int16]
+        _ frame: AudioFrame, as processing: VoiceProcessing, isKnown: (Instant) -> Bool,
+        reference: (Instant, Int) -> [Int16]
     ) -> [AudioFrame] {
         guard frame.sampleRate >= 8000, frame.channelCount > 0, let processor = prepare(frame, processing) else {
             return [frame]
@@ -29,6 +34,8 @@ package final class VoiceFilter {
         pending += resampler?.resample(samples) ?? samples
         var frames: [AudioFrame] = []
         while pending.count >= VoiceProcessor.frameSamples {
+            let canWait = processing.cancelsEcho && pending.count < Self.longestWait + VoiceProcessor.frameSamples
+            if canWait, !isKnown(start + Self.lead + .milliseconds(20)) { break }
             let cut = Array(pending[..<VoiceProcessor.frameSamples])
             pending.removeFirst(VoiceProcessor.frameSamples)
             let played = processing.cancelsEcho ? reference(start + Self.lead, VoiceProcessor.referenceSamples) : []

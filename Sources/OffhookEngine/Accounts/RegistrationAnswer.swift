@@ -7,7 +7,7 @@ struct RegistrationAnswer: Sendable {
     let seconds: UInt32
     let publicGRUU: URI?
     let hasOutbound: Bool
-    /// Seconds after which the server takes the flow for dead (RFC 5626 §4.4).
+    /// Seconds after which the server takes the flow for dead (RFC 5626 §4.4); five at least, so that nobody has us flood.
     let flowTimer: UInt32?
     /// Where the request came from, as the server saw it (RFC 3581).
     let seen: Endpoint?
@@ -19,7 +19,7 @@ struct RegistrationAnswer: Sendable {
         seconds = min(told, Self.longest)
         publicGRUU = own?.parameters["pub-gruu"].flatMap { URI(parsing: $0) }
         hasOutbound = response.headers.require.contains("outbound")
-        flowTimer = response.headers[first: "Flow-Timer"].flatMap { UInt32($0) }.flatMap { $0 > 0 ? $0 : nil }
+        flowTimer = response.headers[first: "Flow-Timer"].flatMap { UInt32($0) }.flatMap { $0 > 0 ? max($0, 5) : nil }
         let via = response.headers.topVia
         if let via, let address = via.received ?? via.host.address, let port = via.rport ?? via.port {
             seen = Endpoint(address, port)

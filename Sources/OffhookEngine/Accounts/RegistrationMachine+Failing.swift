@@ -8,10 +8,20 @@ extension RegistrationMachine {
         case .idle, .resolving, .waiting, .failed, .unregistering, .stopped: return
         }
         isRecovering = true
-        // The first try follows soon, but not from all clients of a server that went away at the same moment.
         let failure = CallFailure(.signalingLost, reason)
+        let isShortLived = boundAt.map { now - $0 < Self.shortLife } ?? false
+        shortLivedCount = isShortLived ? shortLivedCount + 1 : 0
+        if shortLivedCount > 1 {
+            // A server that takes us and breaks off each time is not asked without a pause.
+            failureCount = shortLivedCount - 2
+            return wait(nextDelay(), failure, actions: &actions, at: now)
+        }
+        // The first try follows soon, but not from all clients of a server that went away at the same moment.
         wait(.milliseconds(Int(500 + random.next() % 1500)), failure, actions: &actions, at: now)
     }
+
+    /// A flow that broke sooner says something of the server.
+    private static var shortLife: Duration { .seconds(60) }
 
     mutating func fail(_ failure: CallFailure, at now: Instant, actions: inout [Action]) {
         wait(nextDelay(), failure, actions: &actions, at: now)

@@ -75,6 +75,7 @@ extension RegistrationMachine {
         tooBriefCount = 0
         formerContact = nil
         let former = binding
+        if former == nil { boundAt = now }
         let interval = Duration.seconds(Int64(answer.seconds))
         var binding = RegistrationBinding(
             flow: flow, contact: .sip(contact), interval: interval, expiresAt: now + interval,

@@ -60,6 +60,10 @@ struct RegistrationMachine: Sendable {
     var tooBriefCount = 0
     var failureCount = 0
     var isRecovering = false
+    /// When the flow in use came to be.
+    var boundAt: Instant?
+    /// How many flows one after another broke soon after they came to be.
+    var shortLivedCount = 0
     /// Where to try next.
     var candidates: [TransportRoute] = []
     /// All that the server was found at, best first.

@@ -67,13 +67,15 @@ extension CallMachine {
     func receiveTransfer(_ request: Referral, core: inout EngineCore) {
         guard let session else { return }
         tell(.transferRequested(to: request.target.uri.withoutParameters), core: &core)
-        guard account.followsTransfers, snapshot.isUp, snapshot.phase != .beingTransferred, transferToken == nil,
+        guard account.followsTransfers, snapshot.isUp, snapshot.phase != .beingTransferred, !isFollowing,
+            transferToken == nil,
             let (target, headers) = Self.transferTarget(request)
         else {
             core.userAgent.refuseReferral(session, request.id, at: core.now, actions: &core.actions)
             return
         }
         core.userAgent.acceptReferral(session, request.id, at: core.now, actions: &core.actions)
+        isFollowing = true
         if openChange == nil { snapshot.phase = .beingTransferred }
         tell(.changed, core: &core)
         core.transferRequests.append(
@@ -118,6 +120,7 @@ extension CallMachine {
 
     /// How the call fares that our far end asked for.
     func transferFollowed(_ referral: ReferralID, status: Int, core: inout EngineCore) {
+        if status >= 200 { isFollowing = false }
         guard let session, !isOver else { return }
         core.userAgent.notifyReferral(session, referral, status: status, at: core.now, actions: &core.actions)
         guard status >= 300, snapshot.phase == .beingTransferred else { return }

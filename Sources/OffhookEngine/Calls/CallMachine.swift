@@ -69,6 +69,8 @@ final class CallMachine {
     var waitingChanges: [Change] = []
     var videoRequest: VideoRequest?
     var transferToken: CommandToken?
+    /// Whether a call that the far end asked for is on its way: one at a time, or it could have us call half the world.
+    var isFollowing = false
     var digits = DigitQueue()
     /// What the local side meant the session's end to be.
     var intendedEnding: CallEnding?

@@ -5,7 +5,7 @@ internal import OffhookBasics
 ///
 /// A stranger must not be able to draw media to himself. Packets that SRTP has authenticated move the address at once;
 /// plain ones only when several came in a row and the present address has been silent, and no longer than until the
-/// address that was signalled speaks.
+/// address that was signalled speaks. When the far end has moved, what is still under way from where it was moves nothing.
 struct RemoteAddress: Sendable {
     private static let packetsNeeded = 4
     private static let silenceNeeded = Duration.seconds(1)
@@ -14,6 +14,8 @@ struct RemoteAddress: Sendable {
     private var learned: Endpoint?
     private var candidate: (endpoint: Endpoint, packets: Int)?
     private var lastFromCurrent: Instant?
+    /// Where the far end was before it said that it moved, and since when packets come from there still.
+    private var former: (endpoint: Endpoint, since: Instant?)?
 
     /// Where to send now; nil before the far end said, or where it said to send nothing (the address 0.0.0.0).
     var current: Endpoint? {
@@ -24,6 +26,7 @@ struct RemoteAddress: Sendable {
     /// Takes the address of a description; what was learned holds while the description says the same.
     mutating func signal(_ endpoint: Endpoint?) {
         guard endpoint != signalled else { return }
+        former = current.map { ($0, nil) }
         signalled = endpoint
         learned = nil
         candidate = nil
@@ -39,6 +42,11 @@ struct RemoteAddress: Sendable {
                 candidate = nil
             }
             return
+        }
+        if let former, former.endpoint == source {
+            let since = former.since ?? now
+            self.former = (source, since)
+            guard now - since >= Self.silenceNeeded else { return }
         }
         if isAuthenticated {
             learn(source, at: now)

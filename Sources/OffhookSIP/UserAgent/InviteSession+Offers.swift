@@ -160,7 +160,7 @@ extension InviteSession {
         case 491:
             retry(in: glareDelay(), reason: reason, at: now, actions: &actions)
         case 500 where response.headers.retryAfter != nil, 503 where response.headers.retryAfter != nil:
-            let seconds = min(response.headers.retryAfter ?? 0, 60)
+            let seconds = min(max(response.headers.retryAfter ?? 0, 1), 60)
             retry(in: .seconds(Int64(seconds)), reason: reason, at: now, actions: &actions)
         case 405 where refused.request.method == .update, 501 where refused.request.method == .update:
             dialogs[tag]?.takesUpdate = false

@@ -15,6 +15,7 @@ struct SessionTimer: Sendable {
     /// What we ask for: raised by a 422.
     private var wish: UInt32
     private var floor: UInt32
+    private var raiseCount = 0
     private var running: Running?
 
     init(_ configuration: SessionTimerConfiguration) {
@@ -38,11 +39,12 @@ struct SessionTimer: Sendable {
         if floor > 90 { headers.minSE = floor }
     }
 
-    /// Takes a 422 to our request; false if asking again makes no sense (RFC 4028 §7.3).
+    /// Takes a 422 to our request; false if asking again makes no sense (RFC 4028 §7.3), as after a few times of more and more.
     mutating func raise(by response: SIPResponse) -> Bool {
         guard configuration.isEnabled, let least = response.headers.minSE, least > wish || least > floor,
-            least <= 86_400
+            least <= 86_400, raiseCount < Self.raiseLimit
         else { return false }
+        raiseCount += 1
         floor = max(floor, least)
         wish = max(wish, least)
         return true
@@ -79,6 +81,9 @@ struct SessionTimer: Sendable {
         start(seconds: seconds, isRefresher: refresher == .uas, at: now)
     }
 
+    /// Each proxy on the way may want more than the one before.
+    private static let raiseLimit = 5
+
     mutating func stop() {
         running = nil
     }
@@ -99,14 +104,16 @@ struct SessionTimer: Sendable {
         return .refresh
     }
 
+    /// No session may last less than 90 seconds (RFC 4028 §4). A far end that asks for less is told sooner that we are there, yet
+    /// not without a pause, and gets that long itself.
     private mutating func start(seconds: UInt32, isRefresher: Bool, at now: Instant) {
-        let seconds = max(seconds, 1)
-        let interval = Duration.seconds(Int64(seconds))
+        let asked = Duration.seconds(Int64(seconds))
+        let interval = max(asked, .seconds(90))
         // Whoever does not refresh hangs up a little early; the refresher has until just before the end, so that its
         // own request can run into its timeout first (RFC 4028 §10).
         let margin = isRefresher ? min(.seconds(2), interval / 3) : min(.seconds(32), interval / 3)
         running = Running(
-            isRefresher: isRefresher, seconds: seconds, refreshAt: isRefresher ? now + interval / 2 : nil,
-            hangUpAt: now + (interval - margin))
+            isRefresher: isRefresher, seconds: seconds,
+            refreshAt: isRefresher ? now + max(asked / 2, .seconds(5)) : nil, hangUpAt: now + (interval - margin))
     }
 }

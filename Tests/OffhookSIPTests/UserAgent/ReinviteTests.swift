@@ -212,6 +212,19 @@ import Testing
         }
     }
 
+    @Test func `ours that is refused for now is due again no sooner than in a second`() throws {
+        var scene = try Scene.established()
+
+        scene.reinvite("hold")
+        scene.respond(500, to: try scene.request(.invite)) { $0.headers.retryAfter = 0 }
+        #expect(scene.news() == ["glare"])
+        scene.advance(by: .milliseconds(990))
+        #expect(scene.news().isEmpty)
+        scene.advance(by: .milliseconds(20))
+
+        #expect(scene.news() == ["offer due waited"])
+    }
+
     @Test func `ours waits for theirs and is asked for then`() throws {
         var scene = try Scene.established()
         scene.peer(.invite, body: "with video")

@@ -122,6 +122,8 @@ import Testing
 
         scene.act { _ = $0.sendInfo($1, body: nil, at: $2, actions: &$3) }
         #expect(try scene.target(of: .info) == connection)
+        #expect(scene.userAgent.usesConnection(3))
+        #expect(!scene.userAgent.usesConnection(4))
         scene.act { $0.connectionClosed(connection, at: $2, actions: &$3) }
         scene.hangUp()
 

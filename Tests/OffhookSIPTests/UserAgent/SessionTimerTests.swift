@@ -63,6 +63,26 @@ import Testing
         #expect(scene.lines().contains("BYE 3"))
     }
 
+    @Test func `an interval of a second leads to an UPDATE every five, and does not end the call`() throws {
+        var scene = try Scene.established {
+            $0.headers.sessionExpires = SessionExpires(seconds: 1, refresher: .uac)
+            $0.headers.require = ["timer"]
+            $0.headers[first: .allow] = "INVITE, ACK, BYE, UPDATE"
+        }
+
+        for number in 2...4 {
+            scene.advance(by: .seconds(4.9))
+            #expect(scene.lines().isEmpty)
+            scene.advance(by: .seconds(0.2))
+            let update = try scene.request(.update)
+            #expect(scene.lines() == ["UPDATE \(number)"])
+            scene.respond(200, to: update) {
+                $0.headers.sessionExpires = SessionExpires(seconds: 1, refresher: .uac)
+            }
+        }
+        #expect(scene.news().isEmpty)
+    }
+
     @Test func `without a refresh from the far end we hang up in time`() throws {
         var scene = try caller(refresher: .uas)
 
@@ -132,6 +152,18 @@ import Testing
         #expect(again.headers.cseq == CSeq(2, .invite))
         #expect(again.body == Array("offer".utf8))
         scene.respond(422, to: again) { $0.headers.minSE = 300 }
+        #expect(scene.news() == ["ended refused"])
+    }
+
+    @Test func `a 422 that wants more each time ends the call`() throws {
+        var scene = Scene()
+        try scene.call()
+
+        for number in 1...6 {
+            scene.respond(422, to: try scene.request(.invite)) { $0.headers.minSE = 2000 + UInt32(number) }
+        }
+
+        #expect(scene.lines().count { $0.hasPrefix("INVITE") } == 6)
         #expect(scene.news() == ["ended refused"])
     }
 

@@ -40,6 +40,7 @@ class PlainPhone(asyncio.DatagramProtocol):
         self.tone = bytes(encode(round(13000 * math.sin(2 * math.pi * hertz * n / RATE))) for n in range(RATE))
         self.heard = array.array("h")
         self.remote = None
+        self.version = 0
 
     async def open(self):
         await self.agent.open()
@@ -61,12 +62,40 @@ class PlainPhone(asyncio.DatagramProtocol):
                 self.media.sendto(head + self.tone[at:at + FRAME], self.remote)
             await asyncio.sleep(max(0, begin + (number + 1) * FRAME / RATE - asyncio.get_running_loop().time()))
 
+    def description(self, direction):
+        self.version += 1
+        return "".join(line + "\r\n" for line in [
+            "v=0", "o=- 1 %d IN IP4 127.0.0.1" % self.version, "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
+            "m=audio %d RTP/AVP 0" % self.rtp_port, "a=" + direction])
+
+    def aim(self, description):
+        self.remote = ("127.0.0.1", int(re.search(r"m=audio (\d+)", description)[1]))
+
     async def call(self, address, *fields):
-        offer = "".join(line + "\r\n" for line in [
-            "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
-            "m=audio %d RTP/AVP 0" % self.rtp_port])
-        answer = await self.agent.call(address, offer, fields)
-        self.remote = ("127.0.0.1", int(re.search(r"m=audio (\d+)", answer)[1]))
+        self.aim(await self.agent.call(address, self.description("sendrecv"), fields))
+
+    async def answer(self):
+        """Takes the next call without ringing; the header fields of its INVITE."""
+        invite = await self.agent.incoming(rings=False)
+        self.aim(invite.body)
+        await self.agent.accept(invite, self.description("sendrecv"))
+        return invite
+
+    async def hold(self):
+        await self.agent.offer(self.description("sendonly"))
+
+    async def transfer(self, address):
+        """The status that a REFER gets."""
+        fields = ["Refer-To: <%s>" % address, "Referred-By: " + self.agent.contact]
+        return (await self.agent.exchange("REFER", fields=fields)).code
+
+    async def told(self, words, seconds=10):
+        """Whether a NOTIFY said so."""
+        for _ in range(seconds * 10):
+            if any(words in body for body in self.agent.news):
+                return True
+            await asyncio.sleep(0.1)
+        return False
 
     @property
     def dialog(self):

@@ -57,6 +57,8 @@ class SIPAgent:
         self.on_offer = None
         # Takes the body of an INFO with candidates; without it none are taken.
         self.on_candidates = None
+        # What NOTIFY said.
+        self.news = []
         self.replies = {}
 
     async def open(self):
@@ -99,6 +101,8 @@ class SIPAgent:
             self.invites.put_nowait(message)
         else:
             self.answer(message, 200, "OK")
+            if message.method == "NOTIFY":
+                self.news.append(message.body.strip())
             if message.method in ("BYE", "CANCEL"):
                 self.is_ended.set()
 
@@ -178,9 +182,10 @@ class SIPAgent:
 
     acknowledgement = None
 
-    async def incoming(self):
+    async def incoming(self, rings=True):
         message = await self.invites.get()
-        self.answer(message, 180, "Ringing")
+        if rings:
+            self.answer(message, 180, "Ringing")
         self.call_id = message.get("call-id")
         self.to = message.get("from")
         self.me = message.get("to") + ";" + self.me.partition(";")[2]

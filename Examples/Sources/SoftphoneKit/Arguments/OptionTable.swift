@@ -203,7 +203,7 @@ enum OptionTable {
             options.bitrate = try number(text, 30...50_000, "--bitrate KBPS") * 1000
             return true
         },
-        .value("--max-bitrate", "KBPS", "video never above (2500)") { (options, text) throws(UsageError) in
+        .value("--max-bitrate", "KBPS", "video aims at no more (2500)") { (options, text) throws(UsageError) in
             options.maximumBitrate = try number(text, 30...50_000, "--max-bitrate KBPS") * 1000
             return true
         },
@@ -231,6 +231,12 @@ enum OptionTable {
         .value("--on-add-video", AddVideoChoice.usage, "when the far end adds video (ask)") { options, text in
             guard let choice = AddVideoChoice(parsing: text) else { return false }
             options.addVideo = choice
+            return true
+        },
+        .value("--on-transfer", "follow or refuse", "when the far end asks to call somebody else (follow)") {
+            options, text in
+            guard let policy = TransferPolicy(rawValue: text) else { return false }
+            options.transferPolicy = policy
             return true
         },
     ]

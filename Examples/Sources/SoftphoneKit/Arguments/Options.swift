@@ -44,6 +44,7 @@ struct Options: Sendable {
     var calls: Int?
     var script = Script()
     var addVideo = AddVideoChoice.ask
+    var transferPolicy = TransferPolicy.follow
     var writesEvents = false
     var statisticsFile: String?
     var traceFile: String?

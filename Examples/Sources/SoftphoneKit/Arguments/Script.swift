@@ -16,11 +16,12 @@ struct Script: Hashable, Sendable {
         case speaker(SpeakerChoice)
         case ignore, accept
         case deny(Call.DenyReason)
+        case redirect(String)
 
         /// Whether it is given before the call is up, counted from its arrival.
         var isForRinging: Bool {
             switch self {
-            case .ignore, .accept, .deny: true
+            case .ignore, .accept, .deny, .redirect: true
             case .hold, .unhold, .mute, .unmute, .restartICE, .end, .video, .dtmf, .transfer, .transferToCall, .join,
                 .camera, .microphone, .speaker:
                 false
@@ -39,7 +40,7 @@ struct Script: Hashable, Sendable {
         "hold, unhold, mute, unmute, video=MODE, dtmf=KEYS, transfer=URI, transfer-to-call=NUMBER, join=NUMBER,"
         + " camera=WHICH, microphone=WHICH, speaker=WHICH, restart-ice, end"
     /// And while it rings here, counted from its arrival.
-    static let commandsForRinging = "accept, ignore, deny, deny=busy"
+    static let commandsForRinging = "accept, ignore, deny, deny=busy, redirect=URI"
 
     /// In order of time; those of the same time as written.
     private(set) var steps: [Step] = []
@@ -92,13 +93,14 @@ struct Script: Hashable, Sendable {
                 throw UsageError("--do: “dtmf=\(keys)” has no such keys; type dtmf= and some of 0-9, *, #, A-D")
             }
             return .dtmf(keys)
-        case ("transfer", let address?):
+        case ("transfer", let address?), ("redirect", let address?):
+            let word = parts[0]
             let parts = address.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, CallTarget.isScheme(parts[0]), !parts[1].isEmpty else {
                 throw UsageError(
-                    "--do: “transfer=\(address)” is no address; type transfer=sip:name@host, or transfer=tel:number")
+                    "--do: “\(word)=\(address)” is no address; type \(word)=sip:name@host, or \(word)=tel:number")
             }
-            return .transfer(address)
+            return word == "redirect" ? .redirect(address) : .transfer(address)
         case ("transfer-to-call", let number?), ("join", let number?):
             guard let number = Int(number), number >= 1 else {
                 throw UsageError(

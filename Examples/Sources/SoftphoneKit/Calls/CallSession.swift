@@ -174,6 +174,7 @@ import Offhook
             case .ignore: try await call.ignore()
             case .accept: await accept(modeForAnswer)
             case .deny(let reason): try await call.deny(reason)
+            case .redirect(let address): try await call.redirect(to: address)
             }
         } catch let error as CallError {
             report(failure: error, of: "\(command)")

@@ -16,6 +16,7 @@ extension ClientConfiguration {
         tls.privateKeyFile = options.privateKeyFile
         if options.certificateFile != nil { transports.insert(.tls) }
         allowedPeers = options.allowedPeers
+        transferPolicy = options.transferPolicy
         if let codecs = options.audioCodecs { audioCodecs = codecs }
         if let codecs = options.videoCodecs { videoCodecs = codecs }
         if let security = options.security { mediaSecurity = security }

@@ -126,7 +126,6 @@ import Offhook
     /// Ends all calls, takes the registration back, frees the ports, and completes the files.
     func stop() async {
         for session in sessions.values { session.call.end() }
-        await user.stop()
         await client.shutdown()
         await newsOfTheEnd()
         sound.close()

@@ -30,11 +30,18 @@ enum CallCommand {
 /// Starting an account, with the exit status where it cannot be registered.
 enum RegistrationStep {
     @MainActor static func start(_ station: Station, mayMove: Bool) async throws -> ExitStatus? {
+        let interruption = Interruption.shared
+        // A server that is silent is not waited for to the end.
+        interruption.onInterrupt { Task { await station.user.stop() } }
+        defer { interruption.onInterrupt {} }
         do {
             try await station.start(mayMove: mayMove)
-            return nil
+            guard interruption.hasCome else { return nil }
+            await station.stop()
+            return .interrupted
         } catch let error as CallError {
             await station.stop()
+            if interruption.hasCome { return .interrupted }
             guard station.options.registers, error.code != .portUnavailable, error.code != .invalidArgument else {
                 throw error
             }

@@ -36,6 +36,6 @@ protocol PulseEnd: AnyObject, Sendable {
     /// Takes what was recorded, the first sample at `time`.
     func take(_ samples: UnsafeBufferPointer<Int16>, recordedAt time: Instant, now: Instant)
     /// Gives the next samples, the first of which is heard at `time`.
-    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant, now: Instant)
+    func fill(_ samples: UnsafeMutableBufferPointer<Int16>, heardAt time: Instant?, now: Instant)
     func handle(_ event: PulseEvent)
 }

@@ -1,4 +1,5 @@
 internal import CPulse
+internal import Glibc
 internal import OffhookBasics
 
 /// One stream of libpulse, used on the connection's thread alone.
@@ -10,6 +11,8 @@ final class PulseStream {
     }
 
     static let sampleRate = 48000
+    /// How often the server is asked for the time of what is heard.
+    private static let timingInterval = Duration.milliseconds(50)
 
     let end: any PulseEnd
     /// What the stream was opened for.
@@ -19,6 +22,7 @@ final class PulseStream {
     /// Told when the stream is ready, moved or failed.
     private let changed: () -> Void
     private var scratch: [Int16] = []
+    private var lastAsked = Instant.zero
 
     /// Opens a stream on a device, or on the server's default; nil where the server takes none.
     init?(
@@ -54,9 +58,7 @@ final class PulseStream {
 
     private func connect(to device: String?) -> Int32 {
         let bytes = UInt32(clamping: wish.latency.inNanoseconds / 1000 * Int64(Self.sampleRate) / 1_000_000 * 2)
-        let flags = pa_stream_flags_t(
-            rawValue: PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_INTERPOLATE_TIMING.rawValue
-                | PA_STREAM_AUTO_TIMING_UPDATE.rawValue)
+        let flags = PA_STREAM_ADJUST_LATENCY
         switch end.kind {
         case .microphone:
             var attributes = pa_buffer_attr(
@@ -90,15 +92,33 @@ final class PulseStream {
         return String(cString: name)
     }
 
-    /// How long a sample that is written now is under way to the speaker.
-    private var latency: Duration {
-        var microseconds: pa_usec_t = 0
-        var isNegative: Int32 = 0
-        // Before the first timing has come from the server there is none to tell.
-        guard pulse.pa_stream_get_latency(stream, &microseconds, &isNegative) >= 0, isNegative == 0 else {
-            return .zero
-        }
-        return .microseconds(Int64(clamping: microseconds))
+    /// When the sample that is written next will be heard; nil while the speaker does not play yet.
+    ///
+    /// The server says where it was in the stream at a time. Its own guess of what has come since, which libpulse offers
+    /// as the latency, wanders by ten milliseconds in the first seconds: too much to find an echo by.
+    private func hearingTime(at now: Instant) -> Instant? {
+        askForTiming(at: now)
+        guard let timing = pulse.pa_stream_get_timing_info(stream)?.pointee, timing.playing != 0,
+            timing.read_index_corrupt == 0, timing.write_index_corrupt == 0,
+            let age = Self.age(of: timing.timestamp)
+        else { return nil }
+        let waiting = (timing.write_index - timing.read_index) / 2
+        return now - age + .microseconds(Int64(clamping: timing.sink_usec))
+            + .nanoseconds(waiting * 1_000_000_000 / Int64(Self.sampleRate))
+    }
+
+    private func askForTiming(at now: Instant) {
+        guard now - lastAsked >= Self.timingInterval else { return }
+        lastAsked = now
+        if let operation = pulse.pa_stream_update_timing_info(stream, nil, nil) { pulse.pa_operation_unref(operation) }
+    }
+
+    /// How long ago a time of the day was; nil where the clock was set meanwhile.
+    private static func age(of time: timeval) -> Duration? {
+        var today = timeval()
+        gettimeofday(&today, nil)
+        let age = Duration.seconds(today.tv_sec - time.tv_sec) + .microseconds(Int64(today.tv_usec - time.tv_usec))
+        return age >= .zero && age < .seconds(5) ? age : nil
     }
 
     fileprivate func tellChange() { changed() }
@@ -134,7 +154,7 @@ final class PulseStream {
         guard samples > 0 else { return }
         if scratch.count < samples { scratch = [Int16](repeating: 0, count: samples) }
         let now = MonotonicClock.now
-        let time = now + latency
+        let time = hearingTime(at: now)
         scratch.withUnsafeMutableBufferPointer { buffer in
             end.fill(UnsafeMutableBufferPointer(rebasing: buffer[..<samples]), heardAt: time, now: now)
             _ = pulse.pa_stream_write(stream, buffer.baseAddress, samples * 2, nil, 0, PA_SEEK_RELATIVE)

@@ -45,7 +45,8 @@
     FUNCTION(pa_stream_disconnect) \
     FUNCTION(pa_stream_get_state) \
     FUNCTION(pa_stream_get_device_name) \
-    FUNCTION(pa_stream_get_latency) \
+    FUNCTION(pa_stream_get_timing_info) \
+    FUNCTION(pa_stream_update_timing_info) \
     FUNCTION(pa_stream_get_buffer_attr) \
     FUNCTION(pa_stream_set_state_callback) \
     FUNCTION(pa_stream_set_read_callback) \

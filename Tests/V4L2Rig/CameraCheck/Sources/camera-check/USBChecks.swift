@@ -33,6 +33,8 @@ struct USBChecks {
         await report.check("two cameras are listed, and their metadata nodes are not") {
             let cameras = V4L2Capturer.availableCameras()
             try expect(cameras.count == 2, "\(cameras.map(\.path))")
+            // What follows damages the first and takes it away: it must be the one that listens on /run/usbcam0.
+            try expect(cameras.map(\.name) == ["Test USB camera", "Second"], "\(cameras.map(\.name))")
             try expect(cameras.map(\.position) == [.front, .back], "\(cameras.map(\.position))")
             try expect(cameras.allSatisfy { $0.id.contains("serial=") }, "\(cameras.map(\.id))")
         }
