@@ -156,6 +156,7 @@ def silent_registrar(lab):
         program.interrupt()
         status = program.wait(6)
         lab.check(status == 130, "it ends with %s within six seconds" % status)
+        lab.check(program.events and program.events[-1]["event"] == "summary", "the last event is no summary: " + program.story)
 
 
 add("offhook-leaves-a-silent-registrar", silent_registrar, limit=60)

@@ -38,9 +38,11 @@ enum RegistrationStep {
             try await station.start(mayMove: mayMove)
             guard interruption.hasCome else { return nil }
             await station.stop()
+            station.writeSummaries()
             return .interrupted
         } catch let error as CallError {
             await station.stop()
+            station.writeSummaries()
             if interruption.hasCome { return .interrupted }
             guard station.options.registers, error.code != .portUnavailable, error.code != .invalidArgument else {
                 throw error
