@@ -76,7 +76,7 @@ def softphone_call(kind, is_caller, ice, has_video=True):
     return body
 
 
-def relayed_call(options, is_relayed, by="UDP"):
+def relayed_call(options, is_relayed, by="UDP", address="127.0.0.1"):
     """Two programs of our own that ask coturn; between them there is a way without it."""
     def body(lab):
         server = Coturn(lab)
@@ -89,8 +89,9 @@ def relayed_call(options, is_relayed, by="UDP"):
 
     def call(lab, options, is_relayed):
         callee = Offhook.answering(
-            lab, "--calls", "1", *OPTIONS, *options, "--video", "sendrecv", name="callee", port=5062)
-        caller = Offhook.calling(lab, "sip:offhook@127.0.0.1:5062", *OPTIONS, *options, "--video", "sendrecv")
+            lab, "--calls", "1", *OPTIONS, *options, "--video", "sendrecv", name="callee", port=5062, bind=address)
+        caller = Offhook.calling(
+            lab, "sip:offhook@%s:5062" % address, *OPTIONS, *options, "--video", "sendrecv", bind=address)
         for program in (caller, callee):
             program.need_event("callDidEstablish", 20)
             program.wait_for_channel("sendReceive")
@@ -108,8 +109,28 @@ def relayed_call(options, is_relayed, by="UDP"):
             lab.check(found and found[-1] == is_relayed, "%s: relayed is %s" % (program.name, found))
             kinds = set(re.findall(r"a=candidate:.* typ (\w+)", program.trace))
             lab.check(kinds == found_kinds, "the candidates are %s" % kinds)
+            own = set(re.findall(r"a=candidate:\S+ \d UDP \d+ (\S+) ", program.trace, re.IGNORECASE))
+            lab.check(own == {address.strip("[]")}, "the candidates' addresses are %s" % own)
             lab.check("a=end-of-candidates" in program.trace, "%s did not hear from the server" % program.name)
     return body
+
+
+def misnamed_relay(lab):
+    """A TLS server whose certificate is for somebody else is not given the password; the call goes without it."""
+    server = Coturn(lab, "DNS:elsewhere.test")
+    os.environ["OFFHOOK_RELAY_PASSWORD"] = "secret"
+    options = [*OPTIONS, "--turn", "turns:127.0.0.1:5349", *LOGIN, "--tls-ca", server.authority]
+    callee = Offhook.answering(lab, "--calls", "1", *OPTIONS, name="callee", port=5062)
+    caller = Offhook.calling(lab, "sip:offhook@127.0.0.1:5062", *options)
+    for program in (caller, callee):
+        program.need_event("callDidEstablish", 20)
+    wait_for(lambda: sound.seconds(caller.sound, OFFHOOK_TONE) >= 1, 10, 0.5)
+    caller.interrupt()
+    caller.finish(status=130)
+    callee.finish(status=0)
+    lab.check("relay" not in re.findall(r"a=candidate:.* typ (\w+)", caller.trace), "a relay was used")
+    lab.check("tcp or tls connected" in server.output.replace("TCP", "tcp"), "the server was not asked at all")
+    lab.check("ALLOCATE" not in server.output, "the server was told the name and asked for a relay")
 
 
 def echo_call(lab):
@@ -194,8 +215,13 @@ for kind in calls.PEERS:
         has_video = not (ice and kind == "linphone")
         add("webrtc-offhook-calls-%s-%s" % (kind, word), softphone_call(kind, False, ice, has_video))
         add("webrtc-%s-calls-offhook-%s" % (kind, word), softphone_call(kind, True, ice))
+add("webrtc-ipv6", relayed_call([], False, address="[::1]"))
 add("webrtc-stun", relayed_call(["--stun", SERVER], False))
 add("webrtc-turn", relayed_call(RELAY, False))
 add("webrtc-turn-relay-only", relayed_call([*RELAY, "--ice", "relay"], True))
 for by, address in [("TCP", "turn:%s?transport=tcp" % SERVER), ("TLS", "turns:127.0.0.1:5349")]:
     add("webrtc-turn-%s-relay-only" % by.lower(), relayed_call(["--turn", address, *LOGIN, "--ice", "relay"], True, by))
+add("webrtc-turn-tls-wrong-name", misnamed_relay)
+for by, address in [("TCP", "turn:[::1]:3478?transport=tcp"), ("TLS", "turns:[::1]:5349")]:
+    add("webrtc-turn-ipv6-%s-relay-only" % by.lower(),
+        relayed_call(["--turn", address, *LOGIN, "--ice", "relay"], True, by, "[::1]"))

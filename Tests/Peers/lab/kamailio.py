@@ -88,15 +88,15 @@ def make_certificate(folder, name="server", subject="127.0.0.1", alternative="IP
     return path
 
 
-def issue_certificate(folder, authority, name, alternative="IP:127.0.0.1,DNS:lab.test", is_expired=False):
-    """A certificate that an authority (a certificate of `make_certificate`) has signed; returns its path."""
+def issue_certificate(folder, authority, name, alternative="IP:127.0.0.1,DNS:lab.test", is_expired=False, is_authority=False):
+    """A certificate that an authority (of `make_certificate` or of this) has signed; returns its path."""
     path, key = os.path.join(folder, name + ".pem"), os.path.join(folder, name + ".key")
     request, book = path + ".request", os.path.join(folder, name + ".book")
     os.makedirs(book)
     with open(os.path.join(book, "ca.cnf"), "w") as file:
         file.write("[ca]\ndefault_ca = lab\n[lab]\nnew_certs_dir = %s\ndatabase = %s/index\nrand_serial = yes\n"
                    "default_md = sha256\npolicy = any\n[any]\ncommonName = supplied\n[names]\nsubjectAltName = %s\n"
-                   % (book, book, alternative))
+                   "basicConstraints = critical,CA:%s\n" % (book, book, alternative, str(is_authority).upper()))
     open(os.path.join(book, "index"), "w").close()
     now = datetime.datetime.utcnow()
     begin, end = (now - datetime.timedelta(days=20), now + datetime.timedelta(days=-10 if is_expired else 10))

@@ -13,11 +13,11 @@ ADDRESS = "sip:offhook@127.0.0.1:5060"
 class Offhook(Process):
     """`offhook call` or `offhook answer`, with its events."""
 
-    def __init__(self, lab, command, *arguments, name="offhook", port=5060, prefix=()):
+    def __init__(self, lab, command, *arguments, name="offhook", port=5060, prefix=(), bind="127.0.0.1"):
         self.sound = lab.path(name + ".wav")
         self.picture = lab.path(name + ".png")
         self.statistics = lab.path(name + ".stats")
-        argv = [*prefix, os.environ["OFFHOOK"], *command, "--bind", "127.0.0.1:%d" % port, "--events", "json",
+        argv = [*prefix, os.environ["OFFHOOK"], *command, "--bind", "%s:%d" % (bind, port), "--events", "json",
                 "--microphone", "tone:%d" % OFFHOOK_TONE, "--speaker", self.sound, "--display", self.picture,
                 "--camera", "pattern:320x180@15", "--stats", self.statistics, "--trace", lab.path(name + ".sip"), *arguments]
         super().__init__(lab, name, argv)

@@ -6,7 +6,7 @@ import shutil
 import socket
 
 from . import media
-from .kamailio import make_certificate
+from .kamailio import issue_certificate, make_certificate
 from .lab import wait_for
 from .process import Process
 
@@ -84,7 +84,9 @@ class WebRTCPeer(Process):
 
 CONFIGURATION = """\
 listening-ip=127.0.0.1
+listening-ip=::1
 relay-ip=127.0.0.1
+relay-ip=::1
 listening-port=3478
 min-port=48000
 max-port=49999
@@ -109,12 +111,18 @@ verbose
 
 
 class Coturn(Process):
-    def __init__(self, lab):
+    """On IPv4 and IPv6. Its certificate is for `names`, from an authority that another one, whose certificate is
+    `authority`, vouches for."""
+
+    def __init__(self, lab, names="IP:127.0.0.1,IP:::1"):
         if not shutil.which("turnserver"):
             lab.skip("there is no coturn")
         folder = lab.path("coturn")
         os.makedirs(folder)
-        self.authority = make_certificate(folder)
+        self.authority = make_certificate(folder, "root", "root", "DNS:root.test")
+        between = issue_certificate(folder, self.authority, "between", "DNS:between.test", is_authority=True)
+        with open(issue_certificate(folder, between, "server", names), "a") as chain, open(between) as file:
+            chain.write(file.read())
         with open(os.path.join(folder, "turnserver.conf"), "w") as file:
             file.write(CONFIGURATION.format(folder=folder))
         super().__init__(lab, "coturn-log", ["turnserver", "-c", os.path.join(folder, "turnserver.conf")], folder=folder)
