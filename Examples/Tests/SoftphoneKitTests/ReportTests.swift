@@ -121,6 +121,8 @@ import Testing
     @Test func `v answers a ringing call and switches the video of one that is up`() {
         #expect(PhoneKey("v", isRinging: true) == .answerWithVideo)
         #expect(PhoneKey("v", isRinging: false) == .video)
+        #expect(PhoneKey("t", isRinging: true) == .redirect)
+        #expect(PhoneKey("t", isRinging: false) == .transfer)
         #expect(PhoneKey("5", isRinging: false) == .tone("5"))
         #expect(PhoneKey("~", isRinging: false) == nil)
     }

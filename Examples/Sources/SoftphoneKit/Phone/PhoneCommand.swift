@@ -124,8 +124,8 @@ import Offhook
         case .next: await chooseNext()
         case .fullScreen: station.screen?.toggleFullScreen()
         case .snapshot: takeSnapshot()
-        case .answer, .answerWithVideo, .deny, .ignore, .end, .hold, .mute, .video, .transfer, .transferToOther, .join,
-            .tone:
+        case .answer, .answerWithVideo, .deny, .ignore, .end, .hold, .mute, .video, .transfer, .redirect,
+            .transferToOther, .join, .tone:
             guard let session else {
                 station.terminal.say("There is no call. Press c to make one.")
                 return
@@ -151,6 +151,7 @@ import Offhook
         case .mute: await session.perform(call.isAudioMuted ? .unmute : .mute)
         case .video: await session.perform(.video(call.isVideoActive ? .disabled : .sendReceive))
         case .transfer: ask("Transfer to: ") { address in await session.perform(.transfer(address)) }
+        case .redirect: ask("Send the caller to: ") { address in await session.perform(.redirect(address)) }
         case .transferToOther: await transferToOther(from: session)
         case .join: await join(with: session)
         case .tone(let key):

@@ -1,7 +1,7 @@
 /// What the keys of `offhook phone` do.
 enum PhoneKey: Hashable, Sendable {
     case call, callWithVideo, answer, answerWithVideo, deny, ignore, end
-    case hold, mute, video, transfer, transferToOther, join, camera, next, list, help, quit
+    case hold, mute, video, transfer, redirect, transferToOther, join, camera, next, list, help, quit
     case fullScreen, snapshot, shareScreen
     case tone(Character)
 
@@ -12,7 +12,8 @@ enum PhoneKey: Hashable, Sendable {
         ("v", .answerWithVideo, "answer with video; on a call: video on or off"),
         ("d", .deny, "deny"), ("i", .ignore, "stop the ringing"), ("x", .end, "hang up"),
         ("h", .hold, "hold, or go on"), ("m", .mute, "mute, or be heard again"),
-        ("t", .transfer, "transfer to an address"), ("T", .transferToOther, "transfer to the other call"),
+        ("t", .transfer, "transfer to an address; while it rings: send the caller there"),
+        ("T", .transferToOther, "transfer to the other call"),
         ("j", .join, "join the other call: all hear each other"), ("o", .camera, "other camera"),
         ("p", .shareScreen, "share the screen, or no longer"),
         ("f", .fullScreen, "fill the screen with the window, or no longer"),
@@ -28,7 +29,12 @@ enum PhoneKey: Hashable, Sendable {
             return
         }
         guard let meaning = Self.all.first(where: { $0.key == key })?.meaning else { return nil }
-        self = meaning == .answerWithVideo && !isRinging ? .video : meaning
+        self =
+            switch meaning {
+            case .answerWithVideo where !isRinging: .video
+            case .transfer where isRinging: .redirect
+            default: meaning
+            }
     }
 
     static var helpText: String {
