@@ -5,11 +5,14 @@ internal import OffhookDevices
 /// The devices of the sound server that an account uses, and whom to tell of them.
 final class AudioDeviceChoice: Sendable {
     private struct State {
-        var microphone: PulseMicrophone?
-        var microphoneKey: Key?
-        var speaker: PulseSpeaker?
-        var speakerKey: Key?
+        var microphone: Chosen<PulseMicrophone>?
+        var speaker: Chosen<PulseSpeaker>?
         var observer: Int?
+    }
+
+    private struct Chosen<Device: Sendable> {
+        let device: Device
+        let key: Key
     }
 
     /// What a device cannot change while it is in use.
@@ -33,29 +36,30 @@ final class AudioDeviceChoice: Sendable {
         if let observer = state.withLock({ $0.observer }) { SoundServer.standard.removeObserver(observer) }
     }
 
-    func microphone(_ device: String?, latency: Duration, server: SoundServer) -> PulseMicrophone {
-        let key = Key(server: ObjectIdentifier(server), latency: latency)
-        let (microphone, isNew) = state.withLock { state in
-            if let present = state.microphone, state.microphoneKey == key { return (present, false) }
-            let new = PulseMicrophone(
-                device: device, latency: latency, server: server, callbackQueue: Forwarder.queue)
-            (state.microphone, state.microphoneKey) = (new, key)
-            return (new, true)
+    func microphone(_ name: String?, latency: Duration, server: SoundServer) -> PulseMicrophone {
+        use(name, Key(server: ObjectIdentifier(server), latency: latency), in: \.microphone) {
+            PulseMicrophone(device: name, latency: latency, server: server, callbackQueue: Forwarder.queue)
         }
-        if isNew { microphone.delegate = forwarder } else { microphone.device = device }
-        return microphone
     }
 
-    func speaker(_ device: String?, latency: Duration, server: SoundServer) -> PulseSpeaker {
-        let key = Key(server: ObjectIdentifier(server), latency: latency)
-        let (speaker, isNew) = state.withLock { state in
-            if let present = state.speaker, state.speakerKey == key { return (present, false) }
-            let new = PulseSpeaker(device: device, latency: latency, server: server, callbackQueue: Forwarder.queue)
-            (state.speaker, state.speakerKey) = (new, key)
+    func speaker(_ name: String?, latency: Duration, server: SoundServer) -> PulseSpeaker {
+        use(name, Key(server: ObjectIdentifier(server), latency: latency), in: \.speaker) {
+            PulseSpeaker(device: name, latency: latency, server: server, callbackQueue: Forwarder.queue)
+        }
+    }
+
+    /// The device there is, where it will do, told which one to be; else another.
+    private func use<Device: SoundServerDevice>(
+        _ name: String?, _ key: Key, in place: WritableKeyPath<State, Chosen<Device>?>, make: () -> Device
+    ) -> Device {
+        let (device, isNew) = state.withLock { state in
+            if let present = state[keyPath: place], present.key == key { return (present.device, false) }
+            let new = make()
+            state[keyPath: place] = Chosen(device: new, key: key)
             return (new, true)
         }
-        if isNew { speaker.delegate = forwarder } else { speaker.device = device }
-        return speaker
+        if isNew { device.delegate = forwarder } else { device.device = name }
+        return device
     }
 
     /// Watches the server's devices while there is somebody to tell.

@@ -1,6 +1,15 @@
 internal import Dispatch
 internal import OffhookBasics
 
+/// A microphone or speaker of the sound server, of which one may be changed into another.
+package protocol SoundServerDevice: AnyObject, Sendable {
+    var device: String? { get set }
+    var delegate: (any SoundDeviceDelegate)? { get set }
+}
+
+extension PulseMicrophone: SoundServerDevice {}
+extension PulseSpeaker: SoundServerDevice {}
+
 /// What microphones and speakers of the sound server have in common: an end that the connection serves, as long as the
 /// device lives, and a delegate.
 final class PulseDevice<End: PulseEnd>: Sendable {
