@@ -111,6 +111,25 @@ import Testing
         #expect(network.openRelays == [[], []])
     }
 
+    @Test(arguments: EngineNetwork.Side.allCases) func `follows a NAT that gives new ports in mid-call`(
+        side: EngineNetwork.Side
+    ) throws {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
+        let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        network.rebinding[side] = 2000
+
+        // Consent is asked for every five seconds or so, from the new port as well.
+        network.run(.seconds(20))
+        let before = [caller, callee].map { network.videoFrames[$0]?.count ?? 0 }
+        network.step(.callee) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: callee, at: $1) }
+        network.step(.caller) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: caller, at: $1) }
+        network.run(.seconds(1))
+
+        #expect([caller, callee].map { network.videoFrames[$0]?.count ?? 0 } == before.map { $0 + 1 })
+        #expect(network.snapshots[caller]?.isSecure == true)
+    }
+
     @Test func `a restart that the far end refuses leaves the old way in use`() throws {
         let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
         let (caller, answered, _) = network.connect(offering: .sendReceive, answering: .sendReceive)

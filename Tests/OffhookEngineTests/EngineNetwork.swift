@@ -48,6 +48,8 @@ final class EngineNetwork {
     /// The share of media packets that are lost at random.
     var mediaLoss = 0.0
     private var dice: SeededRandom
+    /// A side's NAT has given its media new ports, so much higher; what comes to the old ones is lost.
+    var rebinding: [Side: UInt16] = [:]
     /// The media datagram to lose, by number from 1.
     var losingMedia: Int?
     private(set) var mediaCount = 0
@@ -142,7 +144,7 @@ final class EngineNetwork {
             if isLost || mediaLossPeriod > 0 && mediaCount % mediaLossPeriod == 0 || mediaCount == losingMedia {
                 engines[side.rawValue].giveBack(packet)
             } else {
-                let from = sockets[side.rawValue][socket] ?? 0
+                let from = (sockets[side.rawValue][socket] ?? 0) + (rebinding[side] ?? 0)
                 send(.media(packet, toPort: destination.port, fromPort: from), to: side.other)
             }
         case .closePorts(let ports):
@@ -207,7 +209,8 @@ final class EngineNetwork {
             let source = TransportTarget(transport: .udp, remote: side.other.endpoint)
             step(side) { $0.receiveSignaling(bytes, from: source, local: side.endpoint, at: $1) }
         case .media(let packet, let port, let fromPort):
-            guard let socket = sockets[side.rawValue].first(where: { $0.value == port })?.key else { return }
+            let local = Int(port) - Int(rebinding[side] ?? 0)
+            guard let socket = sockets[side.rawValue].first(where: { Int($0.value) == local })?.key else { return }
             for bytes in strangersDatagrams {
                 let strange = strangersBuffers.take()
                 strange.assign(bytes)
