@@ -109,7 +109,7 @@ extension EngineHost {
                 },
                 closed: { [unowned self] relay, reason in
                     assumeIsolated { host in
-                        if let reason { host.log(.warning, reason) }
+                        if let reason { host.log(.warning, "A TURN server cannot be used: \(reason)") }
                         let now = host.loop.now
                         host.step { $0.relayClosed(relay, at: now) }
                     }

@@ -84,6 +84,11 @@ import Offhook
     private static func makeUser(_ options: Options, port: UInt16, trace: TraceFile?) throws -> (Client, User) {
         var configuration = ClientConfiguration(options)
         configuration.port = port
+        // Nothing else tells that a relay cannot be used: the call goes on without it.
+        if !options.relayServers.isEmpty {
+            let complaints = Complaints()
+            configuration.logHandler = { complaints.note($0) }
+        }
         if let trace { configuration.traceHandler = { trace.write($0) } }
         let client = Client(configuration: configuration)
         let settings = UserConfiguration(options, password: try Password.read(options))
