@@ -64,10 +64,12 @@ import Offhook
         (client, user) = try Self.makeUser(options, port: options.port ?? 5060, trace: traceFile)
         prepareUser()
         camera.setPreview(screen?.selfViewSink) { [screen] in screen?.clearSelfView() }
-        sound.tell = { [events, terminal] words, event, members in
+        let tell = { [events, terminal] (words: String, event: String, members: KeyValuePairs<String, JSONValue>) in
             events?.write(event, members)
             if !words.isEmpty { terminal.say(words) }
         }
+        sound.tell = tell
+        camera.tell = tell
         if terminal.isInteractive {
             askAboutVideo = { [terminal] _, _ in
                 terminal.say("Type y to send and receive, r to receive only, n for neither, and Enter.")

@@ -8,6 +8,9 @@ import Offhook
     private let splitter = VideoSplitter()
     private var preview: (sink: any VideoSink, clear: () -> Void)?
 
+    /// Told in words, and as an event with its members.
+    var tell: (_ words: String, _ event: String, _ members: KeyValuePairs<String, JSONValue>) -> Void = { _, _, _ in }
+
     /// Finds the camera or opens the file, and takes no picture yet.
     init(choice: CameraChoice) throws(FileFailure) {
         self.choice = choice
@@ -56,7 +59,10 @@ import Offhook
 
     func close() {
         capturer?.setVideoSink(nil)
-        (capturer as? V4L2Capturer)?.stop()
+        if let camera = capturer as? V4L2Capturer {
+            camera.delegate = nil
+            camera.stop()
+        }
         guard let preview else { return }
         splitter.remove(preview.sink)
         preview.clear()
@@ -67,6 +73,7 @@ import Offhook
         if let preview { splitter.add(preview.sink) }
         capturer.setVideoSink(splitter)
         guard let camera = capturer as? V4L2Capturer, case .v4l2(let device, _) = choice else { return }
+        camera.delegate = self
         do {
             switch device {
             case .position(let position): try await camera.useCamera(at: position)
@@ -108,5 +115,16 @@ import Offhook
         }
         let list = cameras.map { "\($0.path) (\($0.name))" }.joined(separator: ", ")
         throw FileFailure("there is no camera “\(name)”; there are \(list.isEmpty ? "none" : list)")
+    }
+}
+
+extension CameraFeed: V4L2CapturerDelegate {
+    func capturer(_ capturer: V4L2Capturer, wasInterruptedBy error: CameraError) {
+        tell(error.reason, "cameraWasInterrupted", ["error": .text(error.reason)])
+    }
+
+    func capturerDidResume(_ capturer: V4L2Capturer) {
+        let name = capturer.statistics.device?.name
+        tell("Pictures of \(name ?? "the camera") come again.", "cameraDidResume", ["camera": JSONValue(name)])
     }
 }
