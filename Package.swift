@@ -121,6 +121,11 @@ let package = Package(
         // Microphones and speakers as an app sees them; Tests/Sound/run runs it.
         .executableTarget(
             name: "SoundProbe", dependencies: ["Offhook"], path: "Tests/Sound/Probe", swiftSettings: strict),
+        // Cameras as an app sees them; Tests/V4L2Rig/run runs it in a virtual machine.
+        .target(name: "CRig", path: "Tests/V4L2Rig/CRig"),
+        .executableTarget(
+            name: "CameraCheck", dependencies: ["CRig", "Offhook"], path: "Tests/V4L2Rig/CameraCheck",
+            swiftSettings: strict),
         // Motion JPEG to VP8 beside ffmpeg; Benchmarks/run runs it.
         .executableTarget(
             name: "CaptureBenchmark",

@@ -12,7 +12,7 @@ struct CameraCheck {
         case "vivid": await VividChecks().run(&report)
         case "usbcam": await USBChecks().run(&report)
         default:
-            print("usage: camera-check vivid|usbcam")
+            print("usage: CameraCheck vivid|usbcam")
             exit(2)
         }
         exit(report.failures == 0 ? 0 : 1)
