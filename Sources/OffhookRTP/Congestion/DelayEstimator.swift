@@ -16,6 +16,8 @@ package struct DelayEstimator: Sendable {
     private static let epoch = Duration.seconds(15)
     /// Smaller packets leave a queue nearly together as well.
     private static let notableSize = 600
+    /// Senders and busy machines hold packets up for so many milliseconds as a rule.
+    private static let usualBunching = 8.0
 
     /// The last packets, as a ring: time under way and arrival, in microseconds.
     private var recent = InlineArray<16, (transit: Int64, arrival: Int64)>(repeating: (0, 0))
@@ -38,7 +40,7 @@ package struct DelayEstimator: Sendable {
 
     /// Above this the path is overused.
     package var threshold: Double {
-        min(80, 20 + 2.5 * spread + bunching)
+        min(80, 20 + 2.5 * spread + max(0, bunching - Self.usualBunching))
     }
 
     /// For how long a queue has stood, by the far end's clock: what has arrived since then is what the path carries.
