@@ -135,3 +135,16 @@ let package = Package(
         tests("OffhookTestKitTests", ["OffhookTestKit", "Offhook", "OffhookDevices", "OffhookBasics"]),
     ]
 )
+
+// The sanitizers run some tests only (Tests/run names them): what those do not need is not built then.
+if let chosen = Context.environment["OFFHOOK_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    let all = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var rest = chosen
+    while let name = rest.popLast() {
+        guard let target = all[name], needed.insert(name).inserted else { continue }
+        for case .byNameItem(let name, _) in target.dependencies { rest.append(name) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}
