@@ -1,4 +1,5 @@
 import Offhook
+import OffhookBasics
 import OffhookTestKit
 import Testing
 
@@ -48,6 +49,19 @@ import Testing
         try await world.network.run { await alice.stop() }
 
         #expect(await world.exchange.deviceCount(of: "alice") == 0)
+        await world.network.shutdown()
+    }
+
+    @Test func `tells once that calls can be made, and once that they cannot any more`() async throws {
+        let world = try await World()
+        let alice = try world.device("alice", of: "alice", password: "secret")
+        let availability = Availability()
+        alice.callService.delegate = availability
+
+        try await world.network.run { try await alice.start() }
+        try await world.network.run { await alice.stop() }
+
+        #expect(availability.news == [true, false])
         await world.network.shutdown()
     }
 
@@ -190,4 +204,14 @@ import Testing
 
         #expect(count > 16 && count <= 26)
     }
+}
+
+/// Notes whether calls can be made.
+private final class Availability: CallServiceDelegate, Sendable {
+    private let log = Lock<[Bool]>([])
+
+    var news: [Bool] { log.withLock { $0 } }
+
+    func callServiceDidBecomeAvailable(_ callService: CallService) { log.withLock { $0.append(true) } }
+    func callServiceDidBecomeUnavailable(_ callService: CallService) { log.withLock { $0.append(false) } }
 }

@@ -104,7 +104,8 @@ public final class CallService: Sendable {
         let names = capabilities.changes(from: earlier)
         guard !names.isEmpty else { return }
         tell { service, delegate in
-            if names.contains(.createCall) {
+            // The reason may change while calls cannot be made: that is told by the capabilities alone.
+            if capabilities[.createCall].isAllowed != earlier[.createCall].isAllowed {
                 if capabilities[.createCall].isAllowed {
                     delegate.callServiceDidBecomeAvailable(service)
                 } else {

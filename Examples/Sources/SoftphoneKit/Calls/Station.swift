@@ -12,6 +12,8 @@ import Offhook
     private(set) var user: User
     /// What the delegate was told last.
     private lazy var toldRegistration = user.registration.state
+    /// Whether calls can be made, by what the delegate was told.
+    private var isAvailable = false
     private var client: Client
     let sound: Sound
     private let statisticsFile: LineFile?
@@ -191,10 +193,10 @@ import Offhook
 
     // MARK: News of the account
 
-    /// Waits until the delegate has heard what the registration came to: news come by the main queue, one a turn, and may be
-    /// on their way still when all else is over.
+    /// Waits until the delegate has heard what the registration came to, and that no calls can be made any more: news come by
+    /// the main queue, one a turn, and may be on their way still when all else is over.
     private func newsOfTheEnd() async {
-        for _ in 0..<200 where toldRegistration != user.registration.state {
+        for _ in 0..<200 where toldRegistration != user.registration.state || isAvailable {
             await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
         }
     }
@@ -267,10 +269,12 @@ import Offhook
     }
 
     func callServiceDidBecomeAvailable(_ callService: CallService) {
+        isAvailable = true
         events?.write("callServiceDidBecomeAvailable")
     }
 
     func callServiceDidBecomeUnavailable(_ callService: CallService) {
+        isAvailable = false
         events?.write("callServiceDidBecomeUnavailable")
     }
 }
