@@ -212,6 +212,8 @@ private final class Availability: CallServiceDelegate, Sendable {
 
     var news: [Bool] { log.withLock { $0 } }
 
+    func callService(_ callService: CallService, didReceiveIncomingCall call: Call) {}
+    func callService(_ callService: CallService, didRemove call: Call) {}
     func callServiceDidBecomeAvailable(_ callService: CallService) { log.withLock { $0.append(true) } }
     func callServiceDidBecomeUnavailable(_ callService: CallService) { log.withLock { $0.append(false) } }
 }
