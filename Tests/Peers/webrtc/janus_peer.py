@@ -58,8 +58,9 @@ class JanusPeer:
         self.put("janus.transport.websockets.jcfg", TRANSPORT.format(port=PORT))
         self.put("janus.plugin.echotest.jcfg", "general: { }\n")
         self.log = open(os.path.join(self.folder, "janus.log"), "wb")
+        # Should this program be killed, Janus goes with it.
         self.process = await asyncio.create_subprocess_exec(
-            "janus", "-F", self.folder, "-C", self.folder + "/janus.jcfg", "-o", stdout=self.log, stderr=self.log,
+            "setpriv", "--pdeathsig", "KILL", "janus", "-F", self.folder, "-C", self.folder + "/janus.jcfg", "-o", stdout=self.log, stderr=self.log,
             start_new_session=True, env={**os.environ, "LD_PRELOAD": shim})
         for _ in range(200):
             try:
