@@ -24,7 +24,7 @@ public final class PulseMicrophone: AudioCapturer {
     ///   - latency: how old sound may be when it is delivered, from 5 to 500 ms. What the server makes of it is told by
     ///     ``statistics``.
     ///   - server: the sound server.
-    ///   - callbackQueue: where the delegate is called.
+    ///   - callbackQueue: where the delegate is called, one at a time even if the queue is concurrent.
     public init(
         device: String? = nil, latency: Duration = .milliseconds(20), server: SoundServer = .standard,
         callbackQueue: DispatchQueue = .main

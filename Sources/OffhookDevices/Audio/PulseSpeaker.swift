@@ -26,7 +26,7 @@ public final class PulseSpeaker: AudioPlayer {
     ///   - latency: how long sound may be under way until it is heard, from 20 to 500 ms; half of it is the program's
     ///     store against unsteadiness, half the server's. What comes of it is told by ``statistics``.
     ///   - server: the sound server.
-    ///   - callbackQueue: where the delegate is called.
+    ///   - callbackQueue: where the delegate is called, one at a time even if the queue is concurrent.
     public init(
         device: String? = nil, latency: Duration = .milliseconds(60), server: SoundServer = .standard,
         callbackQueue: DispatchQueue = .main

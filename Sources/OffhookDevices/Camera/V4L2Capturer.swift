@@ -20,7 +20,7 @@ public final class V4L2Capturer: VideoCapturer {
     public let configuration: CameraConfiguration
 
     private let mailbox: CameraMailbox
-    private let callbackQueue: DispatchQueue
+    private let newsQueue: DispatchQueue
     private let isStarted = Lock(false)
     private let listener = DelegateBox<any V4L2CapturerDelegate>()
 
@@ -28,10 +28,10 @@ public final class V4L2Capturer: VideoCapturer {
     ///
     /// - Parameters:
     ///   - configuration: what is wanted of the camera.
-    ///   - callbackQueue: where the delegate is called.
+    ///   - callbackQueue: where the delegate is called, one at a time even if the queue is concurrent.
     public init(configuration: CameraConfiguration = .init(), callbackQueue: DispatchQueue = .main) {
         self.configuration = configuration
-        self.callbackQueue = callbackQueue
+        newsQueue = .news(on: callbackQueue)
         mailbox = CameraMailbox(configuration: configuration)
         mailbox.setReporter { [weak self] news in self?.tell(news) }
     }
@@ -148,7 +148,7 @@ public final class V4L2Capturer: VideoCapturer {
     }
 
     private func tell(_ news: CameraMailbox.News) {
-        callbackQueue.async { [weak self] in
+        newsQueue.async { [weak self] in
             guard let self, let delegate = listener.delegate else { return }
             switch news {
             case .interrupted(let error): delegate.capturer(self, wasInterruptedBy: error)

@@ -26,7 +26,7 @@ public final class SDLRenderer: VideoSink {
 
     private let mailbox: WindowMailbox
     private let number: UInt32
-    private let callbackQueue: DispatchQueue
+    private let newsQueue: DispatchQueue
     private let listener = DelegateBox<any SDLRendererDelegate>()
     private let look: Lock<(isFullScreen: Bool, size: VideoSize)>
 
@@ -45,7 +45,7 @@ public final class SDLRenderer: VideoSink {
     ///
     /// - Parameters:
     ///   - configuration: how it looks and behaves.
-    ///   - callbackQueue: where the delegate is called.
+    ///   - callbackQueue: where the delegate is called, one at a time even if the queue is concurrent.
     /// - Throws: `libraryMissing` where SDL is not installed, `noDisplay` where there is nothing to open a window on.
     public init(configuration: WindowConfiguration = .init(), callbackQueue: DispatchQueue = .main) throws(DeviceError)
     {
@@ -53,7 +53,7 @@ public final class SDLRenderer: VideoSink {
         number = try WindowThread.shared.open(configuration, mailbox)
         self.configuration = configuration
         self.mailbox = mailbox
-        self.callbackQueue = callbackQueue
+        newsQueue = .news(on: callbackQueue)
         selfViewSink = SelfView(mailbox)
         look = Lock((configuration.isFullScreen, configuration.size))
         mailbox.setReporter { [weak self] news in self?.take(news) }
@@ -138,7 +138,7 @@ public final class SDLRenderer: VideoSink {
     }
 
     private func tell(_ news: @escaping @Sendable (SDLRenderer, any SDLRendererDelegate) -> Void) {
-        callbackQueue.async { [weak self] in
+        newsQueue.async { [weak self] in
             guard let self, let delegate = listener.delegate else { return }
             news(self, delegate)
         }

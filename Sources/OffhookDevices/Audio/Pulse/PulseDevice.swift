@@ -20,7 +20,8 @@ final class PulseDevice<End: PulseEnd>: Sendable {
     init(_ end: End, server: SoundServer, callbackQueue: DispatchQueue) {
         self.end = end
         self.server = server
-        end.report.set { [listener] event in listener.tell(event, on: callbackQueue) }
+        let newsQueue = DispatchQueue.news(on: callbackQueue)
+        end.report.set { [listener] event in listener.tell(event, on: newsQueue) }
         server.mailbox.attach(end)
     }
 

@@ -11,7 +11,7 @@ public final class SoundServer: Sendable {
     public static let standard = SoundServer()
 
     let mailbox: PulseMailbox
-    private let callbackQueue: DispatchQueue
+    private let newsQueue: DispatchQueue
     private let listener = DelegateBox<any SoundServerDelegate>()
     private let observer = Lock<Int?>(nil)
 
@@ -19,10 +19,10 @@ public final class SoundServer: Sendable {
     ///
     /// - Parameters:
     ///   - address: as in `unix:/run/user/1000/pulse/native` or `tcp:192.0.2.1`; nil for the user's own.
-    ///   - callbackQueue: where the delegate is called.
+    ///   - callbackQueue: where the delegate is called, one at a time even if the queue is concurrent.
     public init(address: String? = nil, callbackQueue: DispatchQueue = .main) {
         mailbox = PulseMailbox(address: address)
-        self.callbackQueue = callbackQueue
+        newsQueue = .news(on: callbackQueue)
     }
 
     deinit {
@@ -79,7 +79,7 @@ public final class SoundServer: Sendable {
     }
 
     private func tell(_ news: SoundNews) {
-        callbackQueue.async { [weak self] in
+        newsQueue.async { [weak self] in
             guard let self, let delegate = listener.delegate else { return }
             switch news {
             case .devicesChanged(let devices): delegate.soundServer(self, didChangeDevices: devices)
