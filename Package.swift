@@ -100,7 +100,7 @@ let package = Package(
         tests(
             "OffhookICETests", ["OffhookICE", "OffhookBasics", "OffhookCrypto"], resources: [.copy("Fixtures")]),
         tests("OffhookRTPTests", ["OffhookRTP", "OffhookBasics"], resources: [.copy("Fixtures")]),
-        tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics"], resources: [.copy("Fixtures")]),
+        tests("OffhookCryptoTests", ["OffhookCrypto", "OffhookBasics", "COpenSSL"], resources: [.copy("Fixtures")]),
         tests(
             "OffhookEngineTests", ["OffhookEngine", "OffhookSIP", "OffhookSDP", "OffhookRTP", "OffhookCrypto"],
             resources: [.copy("Fixtures")]),

@@ -1,3 +1,4 @@
+import Foundation
 import OffhookBasics
 import OffhookICE
 import Testing
@@ -53,16 +54,22 @@ import Testing
         #expect(throws: STUNParseError.self) { try STUNMessage(bytes) }
     }
 
-    /// Seen by pion/stun (MIT) from browsers.
-    @Test(arguments: [
-        "000100082112a442ffa8b247b8329ce4fb06821380280004aa037e19",
-        "000100082112a442fc27ecb99f08beccdc4dcae180280004ae213173",
-    ]) func `reads what browsers sent`(text: String) throws {
-        let message = try STUNMessage(bytes(hexadecimal: text))
+    @Test func `reads what browsers sent to pion`() throws {
+        struct Table: Decodable {
+            struct Row: Decodable { var description: String }
+            var cases: [Row]
+        }
+        let table = try JSONDecoder().decode(Table.self, from: Data(try fixture("pion/from-browsers.json")))
+        let datagrams = table.cases.map { Array(Data(base64Encoded: $0.description) ?? Data()) }
 
-        #expect(message.messageClass == .request)
-        #expect(message.method == .binding)
-        #expect(message.contains(STUNAttributeType.fingerprint))
+        #expect(datagrams.map(\.count) == [28, 20, 28, 20])
+        for datagram in datagrams {
+            let message = try STUNMessage(datagram)
+            #expect(message.messageClass == .request)
+            #expect(message.method == .binding)
+            #expect(message.contains(STUNAttributeType.fingerprint) == (datagram.count == 28))
+            #expect(message.unknownRequiredAttributes.isEmpty)
+        }
     }
 
     @Test func `reads what FreeSWITCH and a STUN server sent`() throws {

@@ -114,9 +114,11 @@ package final class DTLSAssociation {
         state = .handshaking(giveUpAt: giveUpAt, repeatAt: now + interval)
     }
 
-    /// Takes a datagram whose first byte says DTLS (RFC 7983): 20 to 63.
+    /// Takes a datagram whose first byte says DTLS (RFC 7983): 20 to 63. An empty one, which OpenSSL would take for the end
+    /// of all, is none.
     package func receive(_ datagram: RawSpan, at now: Instant, actions: inout [Action]) {
         let bytes = datagram.withUnsafeBytes { Array($0) }
+        guard !bytes.isEmpty else { return }
         switch state {
         case .idle, .over: return
         case .handshaking:
