@@ -63,6 +63,66 @@ import Testing
         network.snapshots[caller]?.isSecure == true && network.snapshots[callee]?.isSecure == true
     }
 
+    /// A callee that knows no bundles and yet repeats the group, as linphone 5.1 does: it names no lines, and gives
+    /// candidates to the first alone. `changing` is what becomes of its later messages.
+    private func networkWithMisunderstanding(changing: @escaping (String) -> String = { $0 }) throws -> EngineNetwork {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
+        var account = try #require(network.engines[1].account(AccountHandle(number: 1)))
+        account.capabilities.canBundle = false
+        account.capabilities.hasRTCPMux = false
+        network.step(.callee) { engine, _ in engine.setAccount(account) }
+        network.rewriting = { message in
+            guard message.contains("a=mid:"), let split = message.ranges(of: "\r\n\r\n").first else {
+                return changing(message)
+            }
+            var section = 0
+            var body = ""
+            for line in message[split.upperBound...].split(separator: "\r\n") {
+                if line.hasPrefix("m=") { section += 1 }
+                let isOfICE = ["a=ice", "a=candidate", "a=end-of"].contains { line.hasPrefix($0) }
+                if line.hasPrefix("a=mid") || isOfICE && section == 2 { continue }
+                body += line + "\r\n"
+                if line.hasPrefix("t=") { body += "a=group:BUNDLE 0 1\r\n" }
+            }
+            let head = message[..<split.lowerBound].split(separator: "\r\n").map {
+                $0.hasPrefix("Content-Length") ? "Content-Length: \(body.utf8.count)" : String($0)
+            }
+            return head.joined(separator: "\r\n") + "\r\n\r\n" + body
+        }
+        return network
+    }
+
+    @Test func `is found without a bundle where the far end does not know what one is`() throws {
+        let network = try networkWithMisunderstanding()
+        let (caller, answered, start) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        let callee = try #require(answered)
+        #expect(network.finished[start] == .some(nil))
+        let offers = network.messages[0].filter { $0.hasPrefix("INVITE") }
+        #expect(offers.map { $0.contains("a=group:BUNDLE") } == [true, false])
+
+        for (side, call) in [(EngineNetwork.Side.caller, caller), (.callee, callee)] {
+            #expect(network.snapshots[call]?.isSecure == true)
+            #expect(network.snapshots[call]?.channels.map(\.negotiated) == [.sendReceive])
+            network.step(side) { $0.sendVideo(Self.frame, isKeyFrame: true, captureTime: $1, of: call, at: $1) }
+        }
+        network.run(.seconds(1))
+        #expect(network.videoFrames[caller] == [Self.frame])
+        #expect(network.videoFrames[callee] == [Self.frame])
+    }
+
+    @Test func `is found as well as can be where an offer without a bundle is refused`() throws {
+        let network = try networkWithMisunderstanding {
+            $0.contains(" 2 INVITE\r\n") ? $0.replacing("SIP/2.0 200 OK", with: "SIP/2.0 488 No") : $0
+        }
+        let (caller, _, start) = network.connect(
+            offering: .sendReceive, answering: .sendReceive, settling: .seconds(2))
+        #expect(network.finished[start] == .some(nil))
+        #expect(network.snapshots[caller]?.phase == .established)
+        #expect(network.snapshots[caller]?.channels.map(\.negotiated) == [.sendReceive])
+        #expect(network.plans[caller]?.audio?.sends == true)
+        #expect(network.plans[caller]?.video?.sends == true)
+    }
+
     /// TURN servers by TCP that never answer: candidates are not complete until somebody gives up.
     static var slowRelay: ICESettings {
         var settings = ICESettings()
@@ -128,6 +188,21 @@ import Testing
 
         #expect([caller, callee].map { network.videoFrames[$0]?.count ?? 0 } == before.map { $0 + 1 })
         #expect(network.snapshots[caller]?.isSecure == true)
+    }
+
+    @Test func `a restart is answered with new credentials (RFC 8445 section 9)`() throws {
+        let network = EngineNetwork(capabilities: Self.capabilities, ice: ICESettings())
+        let (caller, _, _) = network.connect(offering: .sendReceive, answering: .sendReceive)
+        network.perform(.restartICE, on: caller, .caller)
+        network.run(.seconds(5))
+
+        let answers = network.messages[1].filter { $0.hasPrefix("SIP/2.0 200") && $0.contains(" INVITE\r\n") }
+        let fragments = answers.map { answer in
+            Set(answer.split(separator: "\r\n").filter { $0.hasPrefix("a=ice-ufrag:") })
+        }
+        #expect(fragments.map(\.count) == [1, 1])
+        #expect(fragments.first != fragments.last)
+        #expect(network.snapshots[caller]?.phase == .established)
     }
 
     @Test func `a restart that the far end refuses leaves the old way in use`() throws {

@@ -55,6 +55,8 @@ final class EngineNetwork {
     private(set) var mediaCount = 0
     /// How much longer the callee's messages take than its media.
     var calleesDelay = Duration.zero
+    /// What becomes of the callee's messages on the way.
+    var rewriting: (String) -> String = { $0 }
     /// What a stranger sends to the port of every media packet, just before it.
     var strangersDatagrams: [[UInt8]] = []
     private var strangersBuffers = PacketPool()
@@ -130,9 +132,11 @@ final class EngineNetwork {
         switch output {
         case .sendSignaling(let bytes, _):
             signalingCount += 1
-            messages[side.rawValue].append(String(decoding: bytes, as: UTF8.self))
+            let text = String(decoding: bytes, as: UTF8.self)
+            messages[side.rawValue].append(text)
             if signalingCount != losing {
-                send(.signaling(bytes), to: side.other, after: side == .callee ? calleesDelay : .zero)
+                let changed = side == .callee ? Array(rewriting(text).utf8) : bytes
+                send(.signaling(changed), to: side.other, after: side == .callee ? calleesDelay : .zero)
             }
         case .resolve(_, let question):
             let target = TransportTarget(transport: .udp, remote: side.other.endpoint)

@@ -89,6 +89,22 @@ import Testing
         #expect(ours.media.map(\.transportIndex) == [0, 1])
         #expect(ours.media.map(\.hasRTCPMux) == [true, false])
         #expect(ours.media.map { $0.remoteICE != nil } == [true, false])
+        #expect(ours.wantsOfferWithoutBundle)
+        let again = ours.makeOffer(wishes)
+        #expect(again.groups.isEmpty)
+        #expect(again.media.allSatisfy { $0.mid == nil })
+        #expect(again.media.map(\.port) == [5000, 5002])
+        #expect(!ours.wantsOfferWithoutBundle)
+    }
+
+    @Test func `one line whose group names none stands as it is`() throws {
+        var ours = OfferAnswer(capabilities)
+        _ = ours.makeOffer(.video())
+        let answer = try peer(
+            "m=audio 30078 RTP/AVP 0", "m=video 0 RTP/AVP 96", session: ["a=group:BUNDLE 0 1"])
+
+        #expect(ours.receiveAnswer(answer) == .accepted)
+        #expect(!ours.wantsOfferWithoutBundle)
     }
 
     @Test func `without the group in the answer nothing is shared`() throws {

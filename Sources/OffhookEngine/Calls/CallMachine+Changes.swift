@@ -155,6 +155,8 @@ extension CallMachine {
         openChange = nil
         snapshot.videoMode = open.formerMode
         snapshot.isHeld = open.wasHeld
+        // Lines that waited for this offer do without what it would have brought.
+        if open.change.kind == .refresh { applyMedia(core: &core) }
         restPhase()
         tell(.changed, core: &core)
         if let token = open.change.token { core.output(.finished(token, failure)) }

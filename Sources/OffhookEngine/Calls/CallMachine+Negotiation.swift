@@ -77,6 +77,7 @@ extension CallMachine {
     /// Answers the open offer and takes over what is agreed.
     func answer(mode: VideoMode?, _ carrier: DescriptionCarrier, core: inout EngineCore) {
         guard let session else { return }
+        if let negotiation { media.followRestart(of: negotiation, core: &core) }
         guard let wishes = wishes(mode: mode, core: &core), let answer = negotiation?.makeAnswer(wishes) else {
             negotiation?.rollback()
             return refuseOffer(status: 500, text: "No media ports are free.", core: &core)
@@ -139,7 +140,7 @@ extension CallMachine {
                 establish(core: &core)
             } else {
                 // Early media: what the latest fork plays is heard; the negotiation itself stays open for the others.
-                applyMedia(candidate.media, core: &core)
+                applyMedia(candidate, core: &core)
             }
         case .unusable(let reason):
             // A preview may still change; the final answer may not.
@@ -180,7 +181,8 @@ extension CallMachine {
 
     func applyMedia(core: inout EngineCore) {
         guard let negotiation else { return }
-        applyMedia(negotiation.media, core: &core)
+        if negotiation.wantsOfferWithoutBundle { offerWithoutBundle(core: &core) }
+        applyMedia(negotiation, core: &core)
         let wasHeld = snapshot.isRemotelyHeld
         snapshot.isRemotelyHeld = negotiation.isRemotelyHeld
         if snapshot.isUp, wasHeld != snapshot.isRemotelyHeld {
@@ -188,7 +190,18 @@ extension CallMachine {
         }
     }
 
-    private func applyMedia(_ agreed: [NegotiatedMedia], core: inout EngineCore) {
+    /// The far end does not know what a bundle is though it says so: media waits for its answer to an offer without one.
+    ///
+    /// ICE begins anew with that offer: who is in the middle of it may wait for its end before it answers (linphone 5.1 does).
+    private func offerWithoutBundle(core: inout EngineCore) {
+        guard !waitingChanges.contains(where: { $0.kind == .refresh }) else { return }
+        media.connectivity?.restart(core: &core)
+        waitingChanges.insert(Change(kind: .refresh), at: 0)
+    }
+
+    private func applyMedia(_ negotiation: OfferAnswer, core: inout EngineCore) {
+        guard !negotiation.wantsOfferWithoutBundle else { return }
+        let agreed = negotiation.media
         do throws(SRTPError) {
             try media.apply(agreed, isHolding: snapshot.isHeld, core: &core)
         } catch {

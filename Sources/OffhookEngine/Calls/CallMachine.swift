@@ -17,7 +17,7 @@ final class CallMachine {
             case acceptVideo(VideoMode)
             case hold
             case unhold
-            /// The description last agreed, once more (RFC 4028 §7.4).
+            /// What is wanted as before, once more (RFC 4028 §7.4), or in words that the far end understands.
             case refresh
         }
 

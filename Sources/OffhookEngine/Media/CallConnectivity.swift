@@ -129,6 +129,15 @@ final class CallConnectivity {
         take(core: &core)
     }
 
+    /// Begins anew where the far end's offer does: our answer must have new credentials, too (RFC 8445 §9).
+    func followRestart(_ offered: ICEDescription, on ports: MediaPorts, core: inout EngineCore) {
+        guard let stream = streams[ports.rtp], let known = agent.remoteCredentials(of: stream),
+            known != ICECredentials(userFragment: offered.userFragment, password: offered.password)
+        else { return }
+        agent.restart(stream, at: core.now, actions: &actions)
+        take(core: &core)
+    }
+
     /// The far end refused an offer of ours: a restart that was in it did not happen.
     func abandonRestart(core: inout EngineCore) {
         for stream in Set(streams.values) { agent.abandonRestart(stream, at: core.now, actions: &actions) }

@@ -29,7 +29,7 @@ extension CallMedia {
         sendWaiting(core: &core)
     }
 
-    private func line(of media: NegotiatedMedia) -> MediaLine? {
+    func line(of media: NegotiatedMedia) -> MediaLine? {
         switch media.kind {
         case .audio: audio
         case .video: video

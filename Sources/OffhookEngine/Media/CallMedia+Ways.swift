@@ -4,6 +4,14 @@ internal import OffhookSDP
 
 /// Handshakes, and by what way a packet leaves.
 extension CallMedia {
+    /// ICE begins anew where the far end's open offer says so.
+    func followRestart(of negotiation: OfferAnswer, core: inout EngineCore) {
+        for media in negotiation.media where media.isEnabled && media.transportIndex == media.index {
+            guard let line = line(of: media), let offered = negotiation.offeredICE(media.index) else { continue }
+            connectivity?.followRestart(offered, on: line.ownTransport.ports, core: &core)
+        }
+    }
+
     func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {
         switch outcome {
         case .send(let bytes, let isControl):

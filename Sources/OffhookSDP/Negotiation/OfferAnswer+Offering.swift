@@ -9,6 +9,7 @@ extension OfferAnswer {
     /// want, for the peer can say in its answer that it goes on holding (RFC 6337 §5.3).
     package mutating func makeOffer(_ wishes: MediaWishes, isAskedFor: Bool = false) -> SessionDescription {
         rollback()
+        wantsOfferWithoutBundle = false
         var lines: [Int: LocalLine] = [:]
         var places = agreement.lines.count
         for kind in StreamKind.allCases {

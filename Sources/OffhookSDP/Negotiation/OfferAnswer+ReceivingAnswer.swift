@@ -36,9 +36,26 @@ extension OfferAnswer {
             return .unusable(reason: Self.text(of: failure))
         }
         next.isRemotelyHeld = isHeld(by: answer, offer, next)
+        if isBundleMisunderstood(answer, offer, next) {
+            capabilities.canBundle = false
+            wantsOfferWithoutBundle = true
+            for index in next.lines.indices { next.lines[index].mid = nil }
+        }
         agreement = next
         state = .stable(lastOffer: offer)
         return .accepted
+    }
+
+    /// Whether the answer repeats the group that we offered though it names no lines, or others: the far end has read the group
+    /// and not what it means (RFC 9143 §7.4), and nobody can tell which way it takes for the lines after the first.
+    private func isBundleMisunderstood(
+        _ answer: SessionDescription, _ offer: LocalOffer, _ next: Agreement
+    ) -> Bool {
+        guard capabilities.canBundle, !offer.description.groups.isEmpty,
+            let group = answer.groups.first(where: { $0.semantics == "BUNDLE" })
+        else { return false }
+        let mids = answer.media.compactMap(\.mid)
+        return group.mids.contains { !mids.contains($0) } && next.media.count(where: \.isEnabled) > 1
     }
 
     private static func text(of failure: DisabledReason?) -> String {

@@ -29,6 +29,15 @@ package struct OfferAnswer: Sendable {
         if case .remoteOffer(let description) = state { description } else { nil }
     }
 
+    /// What the peer's open offer says of ICE on a line, or on the one whose transport that shares.
+    package func offeredICE(_ index: Int) -> ICEDescription? {
+        guard let offer = remoteOffer, offer.media.indices.contains(index) else { return nil }
+        return PeerLine(offer, index, bundles: capabilities.canBundle ? offer.bundles : []).ice
+    }
+
+    /// Whether the peer has misunderstood the bundle that we offered: it wants an offer without one, and gets no other from then on.
+    package internal(set) var wantsOfferWithoutBundle = false
+
     /// Whether the peer holds the call.
     package var isRemotelyHeld: Bool { agreement.isRemotelyHeld }
 
