@@ -57,11 +57,12 @@ class Lab:
     def note(self, words):
         self.notes.append(words)
 
-    def add_second_address(self):
-        """127.0.0.2 on an interface that is not loopback: baresip's and linphone's ICE leave 127.0.0.1 out."""
-        for command in ("link add ice0 type veth peer name ice1", "link set ice0 addrgenmode none",
-                        "link set ice1 addrgenmode none", "addr add 127.0.0.2/32 dev ice0", "link set ice0 up",
-                        "link set ice1 up"):
+    def add_second_address(self, address="127.0.0.2"):
+        """On an interface that is not loopback: the ICE of baresip and linphone leaves 127.0.0.1 out, Firefox all that begins so."""
+        commands = ("link add ice0 type veth peer name ice1", "link set ice0 addrgenmode none",
+                    "link set ice1 addrgenmode none", "addr add %s/32 dev ice0" % address, "link set ice0 up",
+                    "link set ice1 up", "route add default dev ice0")
+        for command in commands:
             subprocess.run(["ip", *command.split()], check=True)
 
     def stop(self):

@@ -1,9 +1,11 @@
 """WebRTC peers behind a small SIP user agent (`webrtc/peer.py`), and coturn."""
 
+import glob
 import json
 import os
 import shutil
 import socket
+import subprocess
 
 from . import media
 from .kamailio import issue_certificate, make_certificate
@@ -13,6 +15,14 @@ from .process import Process
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "webrtc")
 # The interpreter that has aiortc and websockets; `run` makes it.
 PYTHON = os.environ.get("OFFHOOK_PEERS_PYTHON", "")
+# What has to be installed for a kind of peer.
+PROGRAMS = {"chromium": "chromium", "firefox": "firefox-esr", "janus": "janus"}
+
+def loopback_shim(folder):
+    """A library that lets libnice take loopback for an interface like others."""
+    path = os.path.join(folder, "loopback.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, os.path.join(FOLDER, "loopback.c"), "-ldl"], check=True, capture_output=True)
+    return path
 
 
 class WebRTCPeer(Process):
@@ -23,15 +33,25 @@ class WebRTCPeer(Process):
     def __init__(self, lab, kind, video=False, turn=None, trickle=False):
         if not os.path.exists(PYTHON):
             lab.skip("there is no Python with aiortc and websockets")
-        if kind != "aiortc" and not shutil.which(kind):
-            lab.skip("there is no " + kind)
+        if kind in PROGRAMS and not shutil.which(PROGRAMS[kind]):
+            lab.skip("there is no " + PROGRAMS[kind])
+        # Nothing of a browser's is to be left in the user's folders.
+        python, environment = PYTHON, {"HOME": lab.path(kind)}
+        if kind.startswith("gstreamer"):
+            # Its bindings are the system's.
+            python = "/usr/bin/python3"
+            if not glob.glob("/usr/lib/*/gstreamer-1.0/libgstwebrtc.so"):
+                lab.skip("there is no webrtcbin of GStreamer")
+            environment["LD_PRELOAD"] = loopback_shim(lab.folder)
+        if kind == "firefox":
+            # Its ICE leaves loopback out.
+            lab.add_second_address("192.0.2.1")
         self.kind = kind
         self.folder = lab.path(kind)
         os.makedirs(self.folder)
         self.recordings = [os.path.join(self.folder, "received.wav")]
-        argv = [PYTHON, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no", "yes" if trickle else "no"]
-        # Nothing of Chromium's is to be left in the user's folders.
-        super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), {"HOME": self.folder})
+        argv = [python, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no", "yes" if trickle else "no"]
+        super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), environment)
         lab.need(self.wait_for("ready", 40), "%s does not start: %s" % (kind, self.error[-300:]))
 
     @property

@@ -1,19 +1,12 @@
 """Headless Chromium as a peer, driven over its DevTools protocol."""
 
 import asyncio
-import base64
-import functools
-import http.server
 import json
 import os
-import shutil
-import signal
 import subprocess
 import tempfile
-import threading
-import wave
 
-import websockets
+from page_peer import PagePeer
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -27,17 +20,7 @@ FLAGS = [
 ]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-class ChromiumPeer:
-    def __init__(self, folder, media, has_video, turn=None):
-        self.folder, self.media, self.has_video, self.turn = folder, media, has_video, turn
-        self.number = 0
-        self.waiting = {}
-
+class ChromiumPeer(PagePeer):
     def make_film(self):
         """What the camera sees."""
         bars = os.path.join(self.folder, "bars.y4m")
@@ -47,9 +30,6 @@ class ChromiumPeer:
 
     async def open(self):
         film = self.make_film()
-        handler = functools.partial(Quiet, directory=os.path.dirname(os.path.abspath(__file__)))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.profile = tempfile.mkdtemp(prefix="chromium-")
         self.log = open(os.path.join(self.folder, "chromium.log"), "wb")
         self.process = await asyncio.create_subprocess_exec(
@@ -62,40 +42,23 @@ class ChromiumPeer:
             if len(lines) > 1:
                 break
             await asyncio.sleep(0.1)
-        self.socket = await websockets.connect(
-            "ws://127.0.0.1:%s%s" % (lines[0], lines[1]), max_size=None, ping_interval=None, proxy=None)
-        self.reader = asyncio.ensure_future(self.read())
+        await self.connect("ws://127.0.0.1:%s%s" % (lines[0], lines[1]))
         target = await self.send("Target.createTarget", {"url": "about:blank"})
         session = await self.send("Target.attachToTarget", {"targetId": target["targetId"], "flatten": True})
         self.session = session["sessionId"]
         await self.send("Page.enable")
-        await self.send("Page.navigate", {"url": "http://127.0.0.1:%d/peer.html" % self.server.server_address[1]})
+        await self.send("Page.navigate", {"url": self.serve()})
         while not await self.evaluate("typeof gathered === 'function'"):
             await asyncio.sleep(0.1)
-        servers = [{"urls": self.turn["urls"], "username": self.turn["username"], "credential": self.turn["credential"]}] if self.turn else []
-        await self.run("open", self.has_video, servers, bool(self.turn))
+        await self.open_page()
 
     session = None
 
-    async def read(self):
-        try:
-            async for text in self.socket:
-                message = json.loads(text)
-                future = self.waiting.pop(message.get("id"), None)
-                if future and not future.done():
-                    future.set_result(message)
-        except websockets.ConnectionClosed:
-            # The browser has ended.
-            pass
-
     async def send(self, method, parameters=None):
-        self.number += 1
-        future = self.waiting[self.number] = asyncio.get_running_loop().create_future()
-        message = {"id": self.number, "method": method, "params": parameters or {}}
+        message = {"method": method, "params": parameters or {}}
         if self.session:
             message["sessionId"] = self.session
-        await self.socket.send(json.dumps(message))
-        answer = await asyncio.wait_for(future, 30)
+        answer = await self.exchange(message)
         if "error" in answer:
             raise RuntimeError("%s: %s" % (method, answer["error"]))
         return answer["result"]
@@ -106,52 +69,8 @@ class ChromiumPeer:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description"))
         return result["result"].get("value")
 
-    async def run(self, function, *arguments):
-        return await self.evaluate("%s(%s)" % (function, ",".join(json.dumps(argument) for argument in arguments)))
-
-    # Whether descriptions go out without candidates, which follow.
-    trickles = False
-
-    async def offer(self):
-        return await self.run("offer", self.trickles)
-
-    async def restart(self):
-        return await self.run("restart")
-
-    async def accept(self, answer):
-        await self.run("accept", answer)
-
-    async def answer(self, offer):
-        return await self.run("answer", offer, self.trickles)
-
-    async def candidates(self):
-        return await self.run("candidates")
-
-    async def add_candidates(self, fragment):
-        await self.run("addCandidates", fragment)
-
-    async def connected(self):
-        await self.run("connected")
-
-    async def snapshot(self):
-        if picture := await self.run("seen"):
-            with open(os.path.join(self.folder, "received.png"), "wb") as file:
-                file.write(base64.b64decode(picture))
-
-    async def figures(self):
-        return await self.run("figures")
-
     async def close(self):
-        with wave.open(os.path.join(self.folder, "received.wav"), "wb") as file:
-            file.setnchannels(1)
-            file.setsampwidth(2)
-            file.setframerate(48000)
-            file.writeframes(base64.b64decode(await self.run("heard")))
+        await self.keep_sound()
         self.session = None
         await self.send("Browser.close")
-        try:
-            await asyncio.wait_for(self.process.wait(), 5)
-        except asyncio.TimeoutError:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            await self.process.wait()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        await self.wait_closed()

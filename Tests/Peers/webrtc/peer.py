@@ -31,15 +31,21 @@ def keep(folder, name, text):
 
 class Peer:
     def __init__(self, kind, folder, media, port, video, trickle, turn):
-        if kind == "aiortc":
-            from aiortc_peer import AiortcPeer as End
-        elif kind == "janus":
-            from janus_peer import JanusPeer as End
-        else:
-            from chromium_peer import ChromiumPeer as End
         servers = {"urls": turn, "username": "alice", "credential": "secret"} if turn else None
         self.folder = folder
-        self.end = End(folder, media, video == "yes", servers)
+        if kind in ("gstreamer", "gstreamer-bundle"):
+            from gstreamer_peer import GStreamerPeer
+            self.end = GStreamerPeer(folder, video == "yes", kind == "gstreamer-bundle")
+        else:
+            if kind == "aiortc":
+                from aiortc_peer import AiortcPeer as End
+            elif kind == "janus":
+                from janus_peer import JanusPeer as End
+            elif kind == "firefox":
+                from firefox_peer import FirefoxPeer as End
+            else:
+                from chromium_peer import ChromiumPeer as End
+            self.end = End(folder, media, video == "yes", servers)
         self.agent = SIPAgent(int(port))
         self.agent.on_offer = self.end.answer
         if trickle == "yes":
