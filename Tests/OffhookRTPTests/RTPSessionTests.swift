@@ -243,6 +243,21 @@ private final class Bench {
         #expect(bench.session.nextDeadline == nil)
     }
 
+    /// RFC 8285 §5: `a=extmap:3/recvonly` is of the one direction.
+    @Test func `an extension that goes one way is written only by who sends it`() throws {
+        let bench = Bench(.video)
+        bench.session.setHeaderExtensions(
+            sent: HeaderExtensionIdentifiers(), received: HeaderExtensionIdentifiers(absoluteSendTime: 2),
+            mediaIdentification: nil)
+        bench.sendFrame([1, 2, 3], isKeyFrame: true)
+        #expect(try #require(bench.sentPackets.first).extensionElements().isEmpty)
+        bench.session.setHeaderExtensions(
+            sent: HeaderExtensionIdentifiers(absoluteSendTime: 2), received: HeaderExtensionIdentifiers(),
+            mediaIdentification: nil)
+        bench.sendFrame([1, 2, 3], isKeyFrame: true)
+        #expect(try #require(bench.sentPackets.last).extensionElements().keys.sorted() == [2])
+    }
+
     @Test func `header extensions are written as agreed`() throws {
         let bench = Bench(.video)
         bench.session.setHeaderExtensions(

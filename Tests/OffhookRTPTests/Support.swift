@@ -93,3 +93,10 @@ extension RTCPPacket {
         return [UInt8](copying: buffer.bytes)
     }
 }
+
+extension RTPSession {
+    /// Extensions that go both ways.
+    func setHeaderExtensions(_ identifiers: HeaderExtensionIdentifiers, mediaIdentification: String?) {
+        setHeaderExtensions(sent: identifiers, received: identifiers, mediaIdentification: mediaIdentification)
+    }
+}

@@ -125,6 +125,10 @@ enum Fixtures {
         Array(try Data(contentsOf: folder.appendingPathComponent(path)))
     }
 
+    static func files(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: self.folder.appendingPathComponent(folder).path).sorted()
+    }
+
     static func example(_ path: String) throws -> [Example.Block] {
         try JSONDecoder().decode(Example.self, from: Data(try contents(path))).blocks
     }

@@ -77,8 +77,10 @@ extension CallMachine {
     /// Answers the open offer and takes over what is agreed.
     func answer(mode: VideoMode?, _ carrier: DescriptionCarrier, core: inout EngineCore) {
         guard let session else { return }
-        if let negotiation { media.followRestart(of: negotiation, core: &core) }
+        let kinds = StreamKind.allCases.filter { $0 == .audio || mode?.direction != nil }
+        media.prepareAnswer(to: negotiation?.offeredICE(answeringWith: kinds) ?? [:], core: &core)
         guard let wishes = wishes(mode: mode, core: &core), let answer = negotiation?.makeAnswer(wishes) else {
+            media.connectivity?.abandonRestart(core: &core)
             negotiation?.rollback()
             return refuseOffer(status: 500, text: "No media ports are free.", core: &core)
         }

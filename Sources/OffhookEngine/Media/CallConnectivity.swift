@@ -110,6 +110,17 @@ final class CallConnectivity {
         take(core: &core)
     }
 
+    /// Looks at what the far end offers for a transport before it is answered: credentials other than those of before restart ICE,
+    /// and the answer has new ones of ours (RFC 8839 §4.4.2.1).
+    func prepareAnswer(to offered: ICEDescription, on ports: MediaPorts, core: inout EngineCore) {
+        guard let stream = streams[ports.rtp], let known = agent.remoteCredentials(of: stream),
+            known != ICECredentials(userFragment: offered.userFragment, password: offered.password)
+        else { return }
+        agent.restart(stream, at: core.now, actions: &actions)
+        connected.remove(stream)
+        take(core: &core)
+    }
+
     /// Takes candidates that came after the description; those of before a restart are passed over (RFC 8840 §4.4).
     func add(_ candidates: TrickleFragment.Stream, to ports: MediaPorts, core: inout EngineCore) {
         guard let stream = streams[ports.rtp],
@@ -126,15 +137,6 @@ final class CallConnectivity {
     func restart(core: inout EngineCore) {
         for stream in Set(streams.values) { agent.restart(stream, at: core.now, actions: &actions) }
         connected = []
-        take(core: &core)
-    }
-
-    /// Begins anew where the far end's offer does: our answer must have new credentials, too (RFC 8445 §9).
-    func followRestart(_ offered: ICEDescription, on ports: MediaPorts, core: inout EngineCore) {
-        guard let stream = streams[ports.rtp], let known = agent.remoteCredentials(of: stream),
-            known != ICECredentials(userFragment: offered.userFragment, password: offered.password)
-        else { return }
-        agent.restart(stream, at: core.now, actions: &actions)
         take(core: &core)
     }
 

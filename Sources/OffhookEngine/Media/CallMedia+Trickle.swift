@@ -6,7 +6,7 @@ extension CallMedia {
     func localCandidates(of media: [NegotiatedMedia]) -> TrickleFragment? {
         guard let connectivity else { return nil }
         let streams = media.compactMap { agreed -> TrickleFragment.Stream? in
-            guard agreed.isEnabled, agreed.transportIndex == agreed.index, let line = line(of: agreed),
+            guard agreed.isEnabled, agreed.transportIndex == agreed.index, let line = owner(of: agreed),
                 let ice = connectivity.description(of: line.ownTransport.ports)
             else { return nil }
             return TrickleFragment.Stream(
@@ -21,16 +21,15 @@ extension CallMedia {
         for (place, stream) in fragment.streams.enumerated() {
             let agreed =
                 stream.mid.map { mid in media.first { $0.mid == mid } } ?? media.first { $0.index == place }
-            guard let agreed, agreed.isEnabled, let tagged = media.first(where: { $0.index == agreed.transportIndex }),
-                let line = line(of: tagged)
-            else { continue }
+            guard let agreed, agreed.isEnabled, let line = owner(of: agreed) else { continue }
             connectivity?.add(stream, to: line.ownTransport.ports, core: &core)
         }
         sendWaiting(core: &core)
     }
 
-    func line(of media: NegotiatedMedia) -> MediaLine? {
-        switch media.kind {
+    /// The line whose transport it is.
+    private func owner(of media: NegotiatedMedia) -> MediaLine? {
+        switch media.transportKind {
         case .audio: audio
         case .video: video
         case nil: nil

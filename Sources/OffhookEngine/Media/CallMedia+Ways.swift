@@ -4,14 +4,6 @@ internal import OffhookSDP
 
 /// Handshakes, and by what way a packet leaves.
 extension CallMedia {
-    /// ICE begins anew where the far end's open offer says so.
-    func followRestart(of negotiation: OfferAnswer, core: inout EngineCore) {
-        for media in negotiation.media where media.isEnabled && media.transportIndex == media.index {
-            guard let line = line(of: media), let offered = negotiation.offeredICE(media.index) else { continue }
-            connectivity?.followRestart(offered, on: line.ownTransport.ports, core: &core)
-        }
-    }
-
     func perform(_ outcome: MediaTransport.Outcome, _ line: MediaLine, core: inout EngineCore) {
         switch outcome {
         case .send(let bytes, let isControl):
@@ -42,11 +34,11 @@ extension CallMedia {
 
     /// Sends what of the handshakes has waited for a way, now that there may be one.
     func sendWaiting(core: inout EngineCore) {
-        for line in lines where line.transport === line.ownTransport {
-            line.transport.pathFound(roundTrip: connectivity?.roundTrip(of: line.transport.ports), at: core.now)
-            guard line.transport.hasWaiting, connectivity?.remote(of: line.transport.ports) != nil else { continue }
-            for datagram in line.transport.takeWaiting() {
-                sendHandshake(datagram.bytes, line.transport, isControl: datagram.isControl, core: &core)
+        for transport in transports {
+            transport.pathFound(roundTrip: connectivity?.roundTrip(of: transport.ports), at: core.now)
+            guard transport.hasWaiting, connectivity?.remote(of: transport.ports) != nil else { continue }
+            for datagram in transport.takeWaiting() {
+                sendHandshake(datagram.bytes, transport, isControl: datagram.isControl, core: &core)
             }
         }
     }

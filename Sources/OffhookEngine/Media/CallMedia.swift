@@ -58,25 +58,35 @@ final class CallMedia {
         return line.localStream(address: address, ice: connectivity?.description(of: line.ownTransport.ports))
     }
 
+    /// Looks at an offer before it is answered; `offered` is its ICE by the transport of ours.
+    func prepareAnswer(to offered: [StreamKind: ICEDescription], core: inout EngineCore) {
+        for line in lines {
+            guard let ice = offered[line.kind] else { continue }
+            connectivity?.prepareAnswer(to: ice, on: line.ownTransport.ports, core: &core)
+        }
+    }
+
     /// Takes over what was agreed for all lines and tells the codecs.
     func apply(_ media: [NegotiatedMedia], isHolding: Bool, core: inout EngineCore) throws(SRTPError) {
-        for line in lines {
-            let agreed = media.first { $0.kind == line.kind && $0.isEnabled }
-            var bundle: MediaTransport?
-            if let agreed, agreed.transportIndex != agreed.index {
-                let tagged = media.first { $0.index == agreed.transportIndex }?.kind
-                bundle = lines.first { $0.kind == tagged && $0 !== line }?.ownTransport
+        let agreed = lines.map { line in media.first { $0.kind == line.kind && $0.isEnabled } }
+        var signalled: [MediaTransport] = []
+        for (line, agreed) in zip(lines, agreed) {
+            let transport = agreed.map { transportInUse(by: $0, line) } ?? line.transport
+            // What the lines of a bundle say of their transport is the same.
+            if let agreed, !signalled.contains(where: { $0 === transport }) {
+                connectivity?.agree(
+                    agreed.remoteICE, on: transport.ports, isMultiplexed: agreed.hasRTCPMux, core: &core)
+                try line.signal(agreed, on: transport, at: core.now)
+                signalled.append(transport)
             }
-            if let agreed, let connectivity {
-                if bundle != nil {
-                    connectivity.remove(line.ownTransport.ports, core: &core)
-                } else {
-                    connectivity.agree(
-                        agreed.remoteICE, on: line.ownTransport.ports, isMultiplexed: agreed.hasRTCPMux, core: &core)
-                }
-            }
-            try line.apply(agreed, bundle: bundle, isSilent: isHolding, core: &core, actions: &actions)
+            line.apply(
+                agreed, on: transport, isBundled: media.isBundled(agreed), isSilent: isHolding, core: &core,
+                actions: &actions)
             perform(line, core: &core)
+        }
+        for (line, agreed) in zip(lines, agreed) where agreed != nil && line.transport !== line.ownTransport {
+            guard !signalled.contains(where: { $0 === line.ownTransport }) else { continue }
+            connectivity?.remove(line.ownTransport.ports, core: &core)
         }
         var plan = MediaPlan()
         if let audio, let agreed = audio.negotiated, agreed.isEnabled {
@@ -93,6 +103,18 @@ final class CallMedia {
         core.output(.media(call, plan))
         // What was shown before a hold is no reference for what comes after it.
         if startsReceivingVideo { requestKeyFrame(core: &core) }
+    }
+
+    /// The transport that a line uses: in a bundle it may be another line's, which need not be in use itself.
+    private func transportInUse(by media: NegotiatedMedia, _ line: MediaLine) -> MediaTransport {
+        (media.transportKind == .audio ? audio : video)?.ownTransport ?? line.ownTransport
+    }
+
+    /// The transports in use, each once.
+    var transports: [MediaTransport] {
+        lines.map(\.transport).reduce(into: []) { all, next in
+            if !all.contains(where: { $0 === next }) { all.append(next) }
+        }
     }
 
     /// Whether sound is to be played: the edge then asks for it every 20 ms.
@@ -168,5 +190,13 @@ final class CallMedia {
         guard !events.isEmpty else { return [] }
         defer { events = [] }
         return events
+    }
+}
+
+extension [NegotiatedMedia] {
+    /// Whether another line shares this one's transport.
+    fileprivate func isBundled(_ media: NegotiatedMedia?) -> Bool {
+        guard let media else { return false }
+        return contains { $0.isEnabled && $0.index != media.index && $0.transportKind == media.transportKind }
     }
 }

@@ -20,7 +20,7 @@ final class DTLSComponent {
     private(set) var isSecured = false
     private let identity: DTLSIdentity
     private var association: DTLSAssociation?
-    private var agreed: (role: SetupRole, fingerprints: [FingerprintAttribute])?
+    private var agreed: (role: SetupRole, fingerprints: Set<FingerprintAttribute>, tlsID: String?)?
     private var early: [(bytes: [UInt8], source: Endpoint, isVouchedFor: Bool)] = []
     private var actions: [DTLSAssociation.Action] = []
     private var roundTrip: Duration?
@@ -30,12 +30,17 @@ final class DTLSComponent {
     }
 
     /// Takes what was agreed, and the address that signalling told. The same role and certificate as before change
-    /// nothing (RFC 8842 §5.5).
+    /// nothing, unless the far end names another association (RFC 8842 §4).
     func agree(
         role: SetupRole, remote: DTLSDescription, with address: Endpoint?, at now: Instant, outcomes: inout [Outcome]
     ) {
-        if let agreed, agreed.role == role, agreed.fingerprints == remote.fingerprints { return }
-        agreed = (role, remote.fingerprints)
+        let former = agreed
+        agreed = (role, Set(remote.fingerprints), remote.tlsID ?? former?.tlsID)
+        if let former, former.role == role, former.fingerprints == agreed?.fingerprints,
+            former.tlsID == nil || former.tlsID == agreed?.tlsID
+        {
+            return
+        }
         isSecured = false
         let fingerprints = remote.fingerprints.compactMap { attribute in
             CertificateFingerprint(algorithm: attribute.hash, value: attribute.valueText)

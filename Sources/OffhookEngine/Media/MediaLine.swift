@@ -7,7 +7,7 @@ internal import OffhookSDP
 /// One audio or video line of a call: its sockets, keys and RTP.
 final class MediaLine {
     let kind: StreamKind
-    /// The transport of this line's own sockets.
+    /// The transport of this line's own sockets, which another line of its bundle may use though this one is off.
     let ownTransport: MediaTransport
     /// The transport in use: in a bundle that of another line (RFC 9143).
     private(set) var transport: MediaTransport
@@ -63,29 +63,30 @@ final class MediaLine {
         return (rtp, first(2)?.port ?? rtp.port)
     }
 
-    /// Takes over what was agreed. Throws where it cannot be secured as agreed.
+    /// Takes over what was agreed.
     ///
-    /// `bundle` is the transport of the line whose transport this one shares. `isSilent` says that we send nothing though the direction would allow it: we hold the call.
+    /// `transport` is this line's own, or in a bundle that of another. `isSilent` says that we send nothing though the direction
+    /// would allow it: we hold the call.
     func apply(
-        _ media: NegotiatedMedia?, bundle: MediaTransport?, isSilent: Bool, core: inout EngineCore,
-        actions: inout [RTPSession.Action]
-    ) throws(SRTPError) {
+        _ media: NegotiatedMedia?, on transport: MediaTransport, isBundled: Bool, isSilent: Bool,
+        core: inout EngineCore, actions: inout [RTPSession.Action]
+    ) {
         negotiated = media
         guard let media, media.isEnabled else {
             session.setDirections(sends: false, receives: false, at: core.now, pool: &core.pool, actions: &actions)
             return
         }
-        transport = bundle ?? ownTransport
-        if bundle == nil { try signal(media, at: core.now) }
+        self.transport = transport
         // In a bundle the numbers tell the lines apart, so that only ours count.
-        let received = PayloadFormat.formats(
-            codecs: bundle == nil ? media.acceptedCodecs : media.receiveCodecs, events: media.receiveTelephoneEvents)
-        receivedPayloadTypes = Set(received.map(\.payloadType))
-        session.setReceivePayloads(received)
+        let formats = PayloadFormat.formats(
+            codecs: isBundled ? media.receiveCodecs : media.acceptedCodecs, events: media.receiveTelephoneEvents)
+        receivedPayloadTypes = Set(formats.map(\.payloadType))
+        session.setReceivePayloads(formats)
         session.setSendPayloads(PayloadFormat.formats(codecs: media.sendCodecs, events: media.sendTelephoneEvents))
-        let extensions = HeaderExtensionIdentifiers(media)
-        session.setHeaderExtensions(extensions, mediaIdentification: media.mid)
-        identification = extensions.mediaIdentification.flatMap { element in
+        let received = HeaderExtensionIdentifiers(media) { $0.receives }
+        session.setHeaderExtensions(
+            sent: HeaderExtensionIdentifiers(media) { $0.sends }, received: received, mediaIdentification: media.mid)
+        identification = received.mediaIdentification.flatMap { element in
             media.mid.map { (element, Array($0.utf8)) }
         }
         session.setTransportFeedback(isSent: media.feedback.contains(.transportWide))
@@ -99,7 +100,8 @@ final class MediaLine {
             pool: &core.pool, actions: &actions)
     }
 
-    private func signal(_ media: NegotiatedMedia, at now: Instant) throws(SRTPError) {
+    /// Tells a transport of the far end's address and keys. Throws where it cannot be secured as agreed.
+    func signal(_ media: NegotiatedMedia, on transport: MediaTransport, at now: Instant) throws(SRTPError) {
         transport.signal(
             rtp: media.remoteRTP.endpoint, rtcp: media.remoteRTCP.endpoint, isMultiplexed: media.hasRTCPMux)
         switch media.security {
@@ -160,9 +162,10 @@ extension RemoteDestination {
 }
 
 extension HeaderExtensionIdentifiers {
-    fileprivate init(_ media: NegotiatedMedia) {
+    /// Those that may go the way that is asked for (RFC 8285 §5).
+    fileprivate init(_ media: NegotiatedMedia, where goes: (MediaDirection) -> Bool) {
         self.init()
-        for agreed in media.headerExtensions {
+        for agreed in media.headerExtensions where goes(agreed.direction ?? .sendReceive) {
             let identifier = UInt8(exactly: agreed.id)
             switch agreed.uri {
             case Self.absoluteSendTimeURI: absoluteSendTime = identifier

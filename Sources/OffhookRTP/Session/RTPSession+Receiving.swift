@@ -42,7 +42,7 @@ extension RTPSession {
     }
 
     private func noteArrival(_ packet: PacketBuffer, _ header: RTPHeader, at now: Instant) {
-        guard let identifier = extensionIdentifiers.transportSequenceNumber,
+        guard let identifier = receivedExtensions.transportSequenceNumber,
             let place = header.extensionElement(identifier, in: packet.bytes), place.count >= 2
         else { return }
         let number = UInt16(packet[place.lowerBound]) << 8 | UInt16(packet[place.lowerBound + 1])
@@ -51,7 +51,7 @@ extension RTPSession {
 
     /// Packets of the stream itself alone tell of the path: repeats come at times of their own.
     private func estimate(_ packet: PacketBuffer, _ header: RTPHeader, at now: Instant) {
-        guard estimator != nil, let identifier = extensionIdentifiers.absoluteSendTime,
+        guard estimator != nil, let identifier = receivedExtensions.absoluteSendTime,
             let place = header.extensionElement(identifier, in: packet.bytes), place.count >= 3
         else { return }
         var sendTime: UInt32 = 0

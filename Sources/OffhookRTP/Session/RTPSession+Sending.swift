@@ -202,7 +202,7 @@ extension RTPSession {
     /// Whether a packet may be given a number as it leaves: all but one that was out before as it is. Its header is
     /// authenticated under the nonce that it had, so it must not change (RFC 7714 §8.1, RFC 3711 §9.1).
     package func canStamp(_ packet: PacketBuffer) -> Bool {
-        guard extensionIdentifiers.transportSequenceNumber != nil, let header = try? RTPHeader(parsing: packet.bytes)
+        guard sentExtensions.transportSequenceNumber != nil, let header = try? RTPHeader(parsing: packet.bytes)
         else { return false }
         return header.ssrc != sender.ssrc || !sender.hasStamped(header.sequenceNumber)
     }
@@ -210,11 +210,11 @@ extension RTPSession {
     /// Writes the transport-wide number and the time of sending into a packet that leaves now.
     package func stamp(_ packet: PacketBuffer, transportSequence number: UInt16, at now: Instant) {
         guard let header = try? RTPHeader(parsing: packet.bytes) else { return }
-        if let identifier = extensionIdentifiers.absoluteSendTime {
+        if let identifier = sentExtensions.absoluteSendTime {
             let sendTime = HeaderExtensionWriter.absoluteSendTime(configuration.clock.time(at: now))
             sender.stamp(packet, header, identifier, value: sendTime, size: 3)
         }
-        if let identifier = extensionIdentifiers.transportSequenceNumber {
+        if let identifier = sentExtensions.transportSequenceNumber {
             sender.stamp(packet, header, identifier, value: UInt32(number), size: 2)
         }
     }

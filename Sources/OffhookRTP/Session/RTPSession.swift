@@ -61,7 +61,8 @@ package final class RTPSession {
     var lastCounted: (highest: UInt32, lost: Int32, at: Instant)?
 
     // Transport-wide feedback.
-    var extensionIdentifiers = HeaderExtensionIdentifiers()
+    var sentExtensions = HeaderExtensionIdentifiers()
+    var receivedExtensions = HeaderExtensionIdentifiers()
     let collector = TransportFeedbackCollector()
     var sendsTransportFeedback = false
     package var repetition = RepetitionPolicy()
@@ -146,10 +147,13 @@ package final class RTPSession {
         }
     }
 
-    /// Sets the extensions of both directions.
-    package func setHeaderExtensions(_ identifiers: HeaderExtensionIdentifiers, mediaIdentification: String?) {
-        extensionIdentifiers = identifiers
-        sender.extensions.set(identifiers, mediaIdentification: mediaIdentification)
+    /// Sets the extensions of each direction.
+    package func setHeaderExtensions(
+        sent: HeaderExtensionIdentifiers, received: HeaderExtensionIdentifiers, mediaIdentification: String?
+    ) {
+        sentExtensions = sent
+        receivedExtensions = received
+        sender.extensions.set(sent, mediaIdentification: mediaIdentification)
     }
 
     /// Whether arrivals of packets with transport-wide numbers are reported (`a=rtcp-fb` `transport-cc`).
@@ -159,7 +163,7 @@ package final class RTPSession {
 
     /// Whether the far end is told what it may send (`goog-remb`); for that its packets must bear their time of sending.
     package func setRateEstimates(areSent: Bool) {
-        guard areSent, extensionIdentifiers.absoluteSendTime != nil else { return estimator = nil }
+        guard areSent, receivedExtensions.absoluteSendTime != nil else { return estimator = nil }
         if estimator == nil { estimator = ReceiveRateEstimator() }
     }
 

@@ -67,7 +67,8 @@ package struct MediaDescription: Hashable, Sendable, SDPSection {
         values(of: "rtcp").lazy.compactMap { RTCPAttribute(parsing: $0) }.first
     }
 
-    package var hasRTCPMux: Bool { hasAttribute("rtcp-mux") }
+    /// `a=rtcp-mux`, also where only `rtcp-mux-only` says it (RFC 8858 §4.2 wants both).
+    package var hasRTCPMux: Bool { hasAttribute("rtcp-mux") || hasAttribute("rtcp-mux-only") }
     package var hasReducedSizeRTCP: Bool { hasAttribute("rtcp-rsize") }
     package var isBundleOnly: Bool { hasAttribute("bundle-only") }
     package var mid: String? { value(of: "mid").map(String.init) }

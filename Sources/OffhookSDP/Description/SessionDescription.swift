@@ -42,6 +42,12 @@ package struct SessionDescription: Hashable, Sendable, SDPSection {
         media.statedConnection ?? statedConnection
     }
 
+    /// The stream's `a=extmap` lines, else the session's (RFC 8285 §5).
+    package func headerExtensions(of media: MediaDescription) -> [HeaderExtensionAttribute] {
+        let own = media.headerExtensions
+        return own.isEmpty ? headerExtensions : own
+    }
+
     /// The stream's `b=` lines, and those of the session whose kind the stream does not limit.
     package func bandwidths(of media: MediaDescription) -> [Bandwidth] {
         let own = media.bandwidths

@@ -13,6 +13,17 @@ struct Agreement: Sendable {
         media.first { $0.kind == kind && $0.isEnabled }?.index
     }
 
+    /// The transport of ours that the line of this kind uses.
+    func transport(inUseBy kind: StreamKind) -> StreamKind? {
+        media.first { $0.kind == kind && $0.isEnabled }?.transportKind
+    }
+
+    /// The DTLS association on a transport of ours.
+    func association(on transport: StreamKind) -> DTLSAssociation? {
+        let users = media.filter { $0.isEnabled && $0.transportKind == transport && $0.index < lines.count }
+        return users.lazy.compactMap { lines[$0.index].association }.first
+    }
+
     /// The suite of SDES in force on a line.
     func suiteInForce(_ index: Int) -> SDESSuite? {
         guard index < media.count, media[index].isEnabled, case .sdes(let local, _) = media[index].security else {
@@ -69,8 +80,12 @@ struct DTLSAssociation: Hashable, Sendable {
         remoteID = remote.tlsID
     }
 
+    /// Whether descriptions are of this association. Who names none at times begins nothing new by that.
     func isSame(_ local: DTLSDescription, _ remote: DTLSDescription) -> Bool {
-        self == DTLSAssociation(role: role, local: local, remote: remote)
+        let other = DTLSAssociation(role: role, local: local, remote: remote)
+        func isSame(_ left: String?, _ right: String?) -> Bool { left == nil || right == nil || left == right }
+        return localFingerprints == other.localFingerprints && remoteFingerprints == other.remoteFingerprints
+            && isSame(localID, other.localID) && isSame(remoteID, other.remoteID)
     }
 }
 

@@ -13,6 +13,8 @@ struct LocalLine: Hashable, Sendable {
     var kind: StreamKind
     var address: IPAddress
     var stream: LocalStream
+    /// The stream whose transport is used.
+    var transport: StreamKind
     var profile: String
     var codecs: [Format] = []
     var telephoneEvents: [Format] = []

@@ -28,6 +28,8 @@ package struct MediaCapabilities: Hashable, Sendable {
     package var security: MediaSecurityPolicy = .bestEffort
     /// Whether keys from DTLS can be had at all.
     package var hasDTLS = false
+    /// The hash functions that certificates can be verified with (RFC 8122 §5, which forbids MD2 and MD5).
+    package var fingerprintHashes = ["sha-1", "sha-224", "sha-256", "sha-384", "sha-512"]
     /// In order of preference; our offers give them tags from 1 up.
     package var cryptoSuites: [SDESSuite] = [
         .aeadAES128GCM, .aeadAES256GCM, .aesCM128SHA1Tag80, .aesCM128SHA1Tag32,
@@ -61,4 +63,9 @@ package struct MediaCapabilities: Hashable, Sendable {
     package var videoBandwidth: Int?
 
     package init() {}
+
+    /// Whether the certificate that a description vouches for can be verified.
+    func canVerify(_ dtls: DTLSDescription) -> Bool {
+        dtls.fingerprints.contains { fingerprintHashes.contains($0.hash) }
+    }
 }

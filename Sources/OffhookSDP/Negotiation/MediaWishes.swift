@@ -82,6 +82,9 @@ package struct MediaWishes: Hashable, Sendable {
         }
     }
 
+    /// The transport of this kind's stream, which lines of the other kind may use, too.
+    func transport(_ kind: StreamKind) -> LocalStream? { kind == .audio ? audio : video }
+
     /// The direction asked for before hold is looked at; nil where the stream is not wanted.
     func requestedDirection(_ kind: StreamKind) -> MediaDirection? {
         switch kind {

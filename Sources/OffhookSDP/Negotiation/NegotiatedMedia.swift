@@ -114,7 +114,7 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var receiveTelephoneEvents: [NegotiatedTelephoneEvent] = []
     /// What both sides take.
     package var feedback: RTCPFeedback = []
-    /// Those of both sides, with the numbers and directions of our own description.
+    /// Those of both sides, with the numbers of our own description and the directions as seen from here.
     package var headerExtensions: [HeaderExtensionAttribute] = []
     /// Where RTP goes.
     package var remoteRTP: RemoteDestination = .none
@@ -129,8 +129,11 @@ package struct NegotiatedMedia: Hashable, Sendable {
     package var bandwidth = BandwidthLimits()
     /// The peer's ICE; nil without ICE on one side or the other.
     package var remoteICE: ICEDescription?
-    /// The line whose transport this one uses, in a bundle; its own index where it stands alone.
+    /// The first line of the bundle, whose address at the peer holds; its own index where the line stands alone.
     package var transportIndex: Int
+    /// The stream whose transport on our side the line uses: its own kind, or in a bundle that of the line with which the
+    /// bundle began, in use or not.
+    package var transportKind: StreamKind?
     package var remoteSources: [SSRCAttribute] = []
     /// `a=content` of the peer has `slides`.
     package var isPresentation = false
@@ -157,6 +160,7 @@ extension NegotiatedMedia {
         self.kind = kind
         disabledReason = reason
         transportIndex = index
+        transportKind = kind
     }
 
     init(refused peer: PeerLine, reason: DisabledReason) {
@@ -171,6 +175,7 @@ extension NegotiatedMedia {
         index = peer.index
         kind = local.kind
         transportIndex = peer.index
+        transportKind = local.transport
         mid = peer.media.mid ?? local.mid
         direction = local.direction
         profile = local.profile

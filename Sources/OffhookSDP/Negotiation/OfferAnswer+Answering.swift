@@ -8,7 +8,11 @@ extension OfferAnswer {
     /// of the offer has its line in the answer, at port 0 where it is refused.
     package mutating func makeAnswer(_ wishes: MediaWishes) -> SessionDescription? {
         guard case .remoteOffer(let offer) = state else { return nil }
-        let reading = OfferReading(offer, capabilities: capabilities, agreement: agreement)
+        let kinds = StreamKind.allCases.filter { wishes.stream($0) != nil && wishes.direction($0) != nil }
+        let reading = OfferReading(offer, capabilities: capabilities, agreement: agreement, kinds: kinds)
+        let plan = BundlePlan(reading, kinds: kinds)
+        names.note(offer)
+        extensionNumbers.note(offer)
         var next = agreement
         next.isRemotelyHeld = reading.isRemotelyHeld
         var lines: [Int: LocalLine] = [:]
@@ -17,10 +21,11 @@ extension OfferAnswer {
             var memory = LineMemory(peer.media)
             var media = NegotiatedMedia(refused: peer, reason: refusal(of: peer, in: reading))
             if let kind = peer.kind, reading.index(of: kind) == peer.index {
-                switch accept(peer, kind, wishes, &memory) {
+                switch accept(peer, kind, wishes, on: plan.transports[peer.index] ?? kind, &memory) {
                 case .accepted(let line, let agreed):
                     lines[peer.index] = line
                     media = agreed
+                    media.transportIndex = plan.taggedIndex(of: peer.index)
                 case .refused(let reason):
                     media.disabledReason = reason
                 }
@@ -30,9 +35,8 @@ extension OfferAnswer {
         }
         // Lines that the peer has left out, which it may not, count as taken away.
         for index in next.media.indices.dropFirst(reading.lines.count) { next.disable(index) }
-        let order = bundleOrder(lines, reading.lines)
-        shareTransports(order, &lines, &next)
-        let answer = describe(lines, count: offer.media.count, groupOrder: order, refused: memories)
+        let groups = plan.bundles.map { bundle in bundle.filter { lines[$0] != nil } }
+        let answer = describe(lines, count: offer.media.count, groups: groups, refused: memories)
         agreement = next
         state = .stable(lastOffer: nil)
         return answer
@@ -51,11 +55,12 @@ extension OfferAnswer {
     }
 
     private mutating func accept(
-        _ peer: PeerLine, _ kind: StreamKind, _ wishes: MediaWishes, _ memory: inout LineMemory
+        _ peer: PeerLine, _ kind: StreamKind, _ wishes: MediaWishes, on transport: StreamKind,
+        _ memory: inout LineMemory
     ) -> Acceptance {
-        guard let stream = wishes.stream(kind), let direction = wishes.direction(kind) else {
-            return .refused(.localUser)
-        }
+        guard let own = wishes.stream(kind), let direction = wishes.direction(kind) else { return .refused(.localUser) }
+        let shared = wishes.transport(transport)
+        let stream = shared.map(own.sharing) ?? own
         let assessment = OfferReading.assess(
             peer, capabilities: capabilities, suiteInForce: agreement.suiteInForce(peer.index), stream: stream)
         guard case .usable(var usable) = assessment else {
@@ -67,14 +72,14 @@ extension OfferAnswer {
             usable.match.sort(by: kind == .audio ? capabilities.audio : capabilities.video)
         }
         var line = LocalLine(
-            kind: kind, address: address, stream: stream, profile: peer.media.profile,
-            direction: peer.direction.mirrored.intersection(direction))
+            kind: kind, address: address, stream: stream, transport: shared == nil ? kind : transport,
+            profile: peer.media.profile, direction: peer.direction.mirrored.intersection(direction))
         line.answer(
             usable.match,
             retransmissions: kind == .video && capabilities.hasRetransmission ? peer.media.retransmissionTypes : [:])
         line.mid = peer.media.mid
         line.hasRTCPMux = capabilities.hasRTCPMux && peer.hasRTCPMux
-        line.hasReducedSizeRTCP = capabilities.hasReducedSizeRTCP && peer.media.hasReducedSizeRTCP
+        line.hasReducedSizeRTCP = capabilities.hasReducedSizeRTCP && peer.hasReducedSizeRTCP
         line.ice = peer.ice == nil ? nil : stream.ice
         if peer.isICEMismatched { line.ice?.isMismatch = true }
         line.bandwidth = kind == .video ? capabilities.videoBandwidth : nil
@@ -112,7 +117,7 @@ extension OfferAnswer {
             return .sdes(local: local, remote: remote)
         case .dtls(let remote):
             guard var local = line.stream.dtls else { return nil }
-            let role = answeringRole(local, remote, former?.association)
+            let role = answeringRole(local, remote, agreement.association(on: line.transport))
             memory.association = DTLSAssociation(role: role, local: local, remote: remote)
             local.setup = role
             line.dtls = local
@@ -137,7 +142,7 @@ extension OfferAnswer {
         let offered = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
         let known = capabilities.answeredExtensions + offered
         var answered: [HeaderExtensionAttribute] = []
-        for offered in peer.media.headerExtensions where known.contains(offered.uri) && offered.id <= 255 {
+        for offered in peer.headerExtensions where known.contains(offered.uri) && offered.id <= 255 {
             guard !answered.contains(where: { $0.uri == offered.uri || $0.id == offered.id }) else { continue }
             answered.append(
                 HeaderExtensionAttribute(id: offered.id, direction: offered.direction?.mirrored, uri: offered.uri))
@@ -153,24 +158,19 @@ extension OfferAnswer {
             numbers[index].bind(repeats, to: PayloadNumbers.retransmissionKey(of: format.map.payloadType))
         }
     }
-
-    /// The lines that share a transport, the one whose transport it is first (RFC 9143 §7.3): those of the offer's
-    /// group that are taken and can have RTCP on the same port.
-    private func bundleOrder(_ lines: [Int: LocalLine], _ peers: [PeerLine]) -> [Int] {
-        guard capabilities.canBundle, case .remoteOffer(let offer) = state else { return [] }
-        return offer.bundles.first?.filter { lines[$0]?.hasRTCPMux == true } ?? []
-    }
-
-    private func shareTransports(_ order: [Int], _ lines: inout [Int: LocalLine], _ next: inout Agreement) {
-        guard let tagged = order.first, let shared = lines[tagged]?.stream else { return }
-        for index in order {
-            lines[index]?.useTransport(of: shared)
-            next.media[index].transportIndex = tagged
-        }
-    }
 }
 
 extension LocalStream {
+    /// The stream on the transport of another: with its address, ports and candidates.
+    func sharing(_ other: LocalStream) -> LocalStream {
+        var shared = self
+        shared.addresses = other.addresses
+        shared.port = other.port
+        shared.rtcpPort = other.rtcpPort
+        shared.ice = other.ice
+        return shared
+    }
+
     /// Our address for a line of the peer: of the same family; with ICE any, as candidates tell more.
     func address(for peer: PeerLine) -> IPAddress? {
         let isVersion4 = peer.connection.map { !$0.isVersion6 }

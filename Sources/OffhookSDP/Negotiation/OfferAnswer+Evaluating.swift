@@ -16,6 +16,16 @@ extension OfferAnswer {
         return evaluation
     }
 
+    /// What the peer's open offer says of ICE, for each transport of ours that an answer with streams of these kinds uses.
+    package func offeredICE(answeringWith kinds: [StreamKind]) -> [StreamKind: ICEDescription] {
+        guard case .remoteOffer(let offer) = state else { return [:] }
+        let reading = OfferReading(offer, capabilities: capabilities, agreement: agreement, kinds: kinds)
+        let transports = BundlePlan(reading, kinds: kinds).transports
+        var offered: [StreamKind: ICEDescription] = [:]
+        for (index, transport) in transports { offered[transport] = reading.lines[index].ice }
+        return offered
+    }
+
     /// What the description that came with an INVITE tells of video; nil stands for an INVITE without one.
     package static func incomingVideoStatus(
         of description: SessionDescription?, capabilities: MediaCapabilities

@@ -12,20 +12,25 @@ extension OfferAnswer {
         wantsOfferWithoutBundle = false
         var lines: [Int: LocalLine] = [:]
         var places = agreement.lines.count
+        var transports = Set(StreamKind.allCases.compactMap { agreement.transport(inUseBy: $0) })
         for kind in StreamKind.allCases {
             guard let stream = wishes.stream(kind), let direction = wishes.direction(kind) else { continue }
             let index = place(for: kind, taken: lines) ?? places
+            // A line in use stays on its transport (RFC 9143 §7.2.2); a new one has one that nobody uses.
+            let transport = agreement.transport(inUseBy: kind) ?? (transports.contains(kind) ? kind.other : kind)
+            transports.insert(transport)
+            let shared = wishes.transport(transport)
             guard
                 let line = offeredLine(
-                    kind, at: index, stream: stream,
+                    kind, at: index, stream: shared.map(stream.sharing) ?? stream,
+                    on: shared == nil ? kind : transport,
                     direction: agreement.isRemotelyHeld && !isAskedFor
                         ? direction.intersection(.receiveOnly) : direction)
             else { continue }
             places = max(places, index + 1)
             lines[index] = line
         }
-        shareTransports(&lines, wishes)
-        let description = describe(lines, count: places, groupOrder: lines.keys.sorted())
+        let description = describe(lines, count: places, groups: [groupOrder(of: lines)])
         var requested: [StreamKind: MediaDirection] = [:]
         for kind in StreamKind.allCases { requested[kind] = wishes.requestedDirection(kind) }
         state = .localOffer(
@@ -44,7 +49,7 @@ extension OfferAnswer {
 
     /// Our line as offered; nil where the policy asks for keys that are not there, or no codec is left.
     private mutating func offeredLine(
-        _ kind: StreamKind, at index: Int, stream: LocalStream, direction: MediaDirection
+        _ kind: StreamKind, at index: Int, stream: LocalStream, on transport: StreamKind, direction: MediaDirection
     ) -> LocalLine? {
         guard let address = stream.addresses.first else { return nil }
         let inUse = index < agreement.media.count && agreement.media[index].isEnabled ? agreement.media[index] : nil
@@ -52,8 +57,8 @@ extension OfferAnswer {
         let fresh = TransportProfile(
             offering: capabilities.security, hasFeedback: capabilities.offersFeedbackProfile)
         var line = LocalLine(
-            kind: kind, address: address, stream: stream, profile: inUse?.profile ?? fresh.name,
-            direction: direction)
+            kind: kind, address: address, stream: stream, transport: transport,
+            profile: inUse?.profile ?? fresh.name, direction: direction)
         guard secure(&line, inUse: inUse, memory: memory) else { return nil }
         appendFormats(to: &line, at: index)
         guard !line.codecs.isEmpty else { return nil }
@@ -62,7 +67,7 @@ extension OfferAnswer {
         line.hasReducedSizeRTCP = capabilities.hasReducedSizeRTCP
         line.ice = stream.ice
         line.extensions = offeredExtensions(kind, memory: memory)
-        line.mid = memory?.mid ?? (capabilities.canBundle ? String(index) : nil)
+        line.mid = name(of: index, isInUse: inUse != nil, memory)
         line.bandwidth = kind == .video ? capabilities.videoBandwidth : nil
         line.packetTime = capabilities.packetTime
         return line
@@ -139,38 +144,47 @@ extension OfferAnswer {
         return number
     }
 
-    private func offeredExtensions(_ kind: StreamKind, memory: LineMemory?) -> [HeaderExtensionAttribute] {
+    /// The name of a line as it is in use; a new one for a line that is not. None where the session does without names.
+    private mutating func name(of index: Int, isInUse: Bool, _ memory: LineMemory?) -> String? {
+        let former = memory?.mid
+        if isInUse, let former { return former }
+        guard former != nil || capabilities.canBundle else { return nil }
+        return names.name(of: index, former: former)
+    }
+
+    private mutating func offeredExtensions(_ kind: StreamKind, memory: LineMemory?) -> [HeaderExtensionAttribute] {
         let own = kind == .audio ? capabilities.audioExtensions : capabilities.videoExtensions
         // What the far end has offered once, it knows.
         let known = capabilities.answeredExtensions.filter { memory?.extensionIDs[$0] != nil } + own
-        var taken = Set(memory.map { Array($0.extensionIDs.values) } ?? [])
+        let agreed = agreement.lines.map(\.extensionIDs)
         return known.compactMap { uri in
-            if let id = memory?.extensionIDs[uri] { return HeaderExtensionAttribute(id: id, uri: uri) }
-            guard let id = (UInt16(1)...14).first(where: { !taken.contains($0) }) else { return nil }
-            taken.insert(id)
+            guard let id = memory?.extensionIDs[uri] ?? extensionNumbers.number(of: uri, agreed: agreed) else {
+                return nil
+            }
             return HeaderExtensionAttribute(id: id, uri: uri)
         }
     }
 
-    /// Lines that were bundled before stay on the transport they share (RFC 9143 §7.2.2).
-    private func shareTransports(_ lines: inout [Int: LocalLine], _ wishes: MediaWishes) {
-        for index in lines.keys where index < agreement.media.count && agreement.media[index].isEnabled {
-            guard let shared = lines[agreement.media[index].transportIndex]?.stream else { continue }
-            lines[index]?.useTransport(of: shared)
-        }
+    /// The lines of our bundle; the one whose transport it is comes first.
+    private func groupOrder(of lines: [Int: LocalLine]) -> [Int] {
+        let order = lines.keys.sorted()
+        let tagged = order.first { $0 < agreement.media.count && agreement.media[$0].isEnabled }
+        guard let tagged, lines[agreement.media[tagged].transportIndex] != nil else { return order }
+        return order.taggedFirst { $0 == agreement.media[tagged].transportIndex } ?? order
     }
 
     /// The whole description: lines in use as they are, all others at port 0.
     mutating func describe(
-        _ lines: [Int: LocalLine], count: Int, groupOrder: [Int], refused: [Int: LineMemory] = [:]
+        _ lines: [Int: LocalLine], count: Int, groups: [[Int]], refused: [Int: LineMemory] = [:]
     ) -> SessionDescription {
         let first = lines.keys.min().flatMap { lines[$0] }
         let address = first?.address ?? identity.address
         var head: [SDPLine] = [
             .field(.sessionName, "-"), .field(.connection, ConnectionData(address).text), .field(.time, "0 0"),
         ]
-        let mids = groupOrder.compactMap { lines[$0]?.mid }
-        if capabilities.canBundle, !mids.isEmpty {
+        for group in groups where capabilities.canBundle {
+            let mids = group.compactMap { lines[$0]?.mid }
+            guard !mids.isEmpty else { continue }
             head.append(.attribute(SDPAttribute("group", GroupAttribute(semantics: "BUNDLE", mids: mids).text)))
         }
         if lines.values.contains(where: { $0.ice?.isLite == true }) {
@@ -184,16 +198,6 @@ extension OfferAnswer {
                 : MediaDescription(kind: "audio", port: 0, profile: "RTP/AVP", formats: ["0"])
         }
         return identity.sign(lines: head, media: media)
-    }
-}
-
-extension LocalLine {
-    /// Takes another line's address, ports, candidates and certificates.
-    mutating func useTransport(of other: LocalStream) {
-        stream.addresses = other.addresses
-        stream.port = other.port
-        stream.rtcpPort = other.rtcpPort
-        if ice != nil { ice = other.ice }
     }
 }
 

@@ -14,6 +14,7 @@ extension OfferAnswer {
         }
         var next = offer.before
         var failure: DisabledReason?
+        names.note(answer)
         let bundles = capabilities.canBundle ? answer.bundles : []
         for (index, offered) in offer.description.media.enumerated() {
             var memory = LineMemory(offered)
@@ -21,7 +22,7 @@ extension OfferAnswer {
                 next.keepOff(index, offered, memory)
                 continue
             }
-            let result = agree(line, index, answer, bundles, offer.before, &memory)
+            let result = agree(line, index, answer, bundles, offer, &memory)
             var media = NegotiatedMedia(index: index, kind: line.kind, reason: .remoteUser)
             switch result {
             case .success(let agreed): media = agreed
@@ -73,7 +74,7 @@ extension OfferAnswer {
     }
 
     private func agree(
-        _ local: LocalLine, _ index: Int, _ answer: SessionDescription, _ bundles: [[Int]], _ before: Agreement,
+        _ local: LocalLine, _ index: Int, _ answer: SessionDescription, _ bundles: [[Int]], _ offer: LocalOffer,
         _ memory: inout LineMemory
     ) -> Result<NegotiatedMedia, Refusal> {
         // Fewer lines than were offered break RFC 3264 §6, but audio-only devices answer so.
@@ -83,7 +84,8 @@ extension OfferAnswer {
         guard let profile = peer.profile, let offered = TransportProfile(local.profile),
             profile.isDTLS == offered.isDTLS, !offered.isSecure || profile.isSecure
         else { return .failure(Refusal(reason: .unsupportedProfile)) }
-        guard let security = security(local, peer, profile, &memory, before.line(index)) else {
+        guard let security = security(local, peer, profile, &memory, offer.before.association(on: local.transport))
+        else {
             return .failure(Refusal(reason: .securityMismatch))
         }
         guard peer.isReachable(with: capabilities) else { return .failure(Refusal(reason: .unsupportedAddress)) }
@@ -95,18 +97,21 @@ extension OfferAnswer {
         guard !match.codecs.isEmpty else { return .failure(Refusal(reason: .noCommonCodec)) }
         var agreed = local
         agreed.hasRTCPMux = local.hasRTCPMux && (peer.hasRTCPMux || peer.isMuxedByCandidates)
-        agreed.hasReducedSizeRTCP = local.hasReducedSizeRTCP && peer.media.hasReducedSizeRTCP
+        agreed.hasReducedSizeRTCP = local.hasReducedSizeRTCP && peer.hasReducedSizeRTCP
         agreed.direction = local.direction.intersection(peer.direction.mirrored)
         if let first = match.codecs.first {
             agreed.feedback.formIntersection(
                 RTCPFeedback(peer.media.feedback, payloadType: first.peer.payloadType))
         }
-        let answered = peer.media.headerExtensions
-        agreed.extensions = local.extensions.filter { own in answered.contains { $0.uri == own.uri } }
+        agreed.extensions = local.extensions.compactMap { own in
+            guard let answered = peer.headerExtensions.first(where: { $0.uri == own.uri }) else { return nil }
+            return HeaderExtensionAttribute(id: own.id, direction: answered.direction?.mirrored, uri: own.uri)
+        }
         for line in agreed.extensions { memory.extensionIDs[line.uri] = line.id }
         var media = NegotiatedMedia(local: agreed, peer: peer, match: match, security: security)
         if let bundle = bundles.first(where: { $0.contains(index) }), let tagged = bundle.first {
             media.transportIndex = tagged
+            media.transportKind = offer.lines[tagged]?.transport ?? local.transport
         }
         return .success(media)
     }
@@ -114,14 +119,14 @@ extension OfferAnswer {
     /// How the line is secured by the answer; nil where it is not as it must be.
     private func security(
         _ local: LocalLine, _ peer: PeerLine, _ profile: TransportProfile, _ memory: inout LineMemory,
-        _ former: LineMemory?
+        _ former: DTLSAssociation?
     ) -> NegotiatedSecurity? {
         if !profile.isDTLS, let (own, remote) = cryptoPair(local, peer), let key = own.key {
             memory.crypto = own
             return .sdes(local: key, remote: remote)
         }
-        if let own = local.dtls, let remote = peer.dtls {
-            let role = offeringRole(own, remote, former?.association)
+        if let own = local.dtls, let remote = peer.dtls, capabilities.canVerify(remote) {
+            let role = offeringRole(own, remote, former)
             memory.association = DTLSAssociation(role: role, local: own, remote: remote)
             return .dtls(role: role, remote: remote)
         }
@@ -175,10 +180,6 @@ extension FormatMatch {
 }
 
 extension Agreement {
-    fileprivate func line(_ index: Int) -> LineMemory? {
-        index < lines.count ? lines[index] : nil
-    }
-
     /// A line that we have offered at port 0: taken away by us if it was in use.
     fileprivate mutating func keepOff(_ index: Int, _ offered: MediaDescription, _ memory: LineMemory) {
         let kind = StreamKind(rawValue: offered.kind)

@@ -29,12 +29,6 @@ package struct OfferAnswer: Sendable {
         if case .remoteOffer(let description) = state { description } else { nil }
     }
 
-    /// What the peer's open offer says of ICE on a line, or on the one whose transport that shares.
-    package func offeredICE(_ index: Int) -> ICEDescription? {
-        guard let offer = remoteOffer, offer.media.indices.contains(index) else { return nil }
-        return PeerLine(offer, index, bundles: capabilities.canBundle ? offer.bundles : []).ice
-    }
-
     /// Whether the peer has misunderstood the bundle that we offered: it wants an offer without one, and gets no other from then on.
     package internal(set) var wantsOfferWithoutBundle = false
 
@@ -53,6 +47,8 @@ package struct OfferAnswer: Sendable {
     var identity: LocalIdentity
     /// The numbers we have given, by line; a refused offer has given them too.
     var numbers: [PayloadNumbers] = []
+    var extensionNumbers = HeaderExtensionNumbers()
+    var names = LineNames()
 
     /// - Parameters:
     ///   - sessionID: the number in `o=`, unlike that of any other session of this user; also the first version.

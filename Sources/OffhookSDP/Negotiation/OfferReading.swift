@@ -24,25 +24,59 @@ struct OfferReading: Sendable {
     let offer: SessionDescription
     let capabilities: MediaCapabilities
     let agreement: Agreement
-    let lines: [PeerLine]
+    private(set) var lines: [PeerLine] = []
     /// Each line as it is before anybody knows our ports and keys.
-    let assessments: [Assessment]
+    private(set) var assessments: [Assessment] = []
+    /// The bundles as they can be taken: without the lines that are refused, and the one whose transport it is first.
+    private(set) var bundles: [[Int]]
 
-    init(_ offer: SessionDescription, capabilities: MediaCapabilities, agreement: Agreement) {
+    /// - Parameter kinds: what is wanted at all. A line that is not is in no bundle, and its own assessment stays as it was.
+    init(
+        _ offer: SessionDescription, capabilities: MediaCapabilities, agreement: Agreement,
+        kinds: [StreamKind] = StreamKind.allCases
+    ) {
         self.offer = offer
         self.capabilities = capabilities
         self.agreement = agreement
-        let bundles = capabilities.canBundle ? offer.bundles : []
-        lines = offer.media.indices.map { PeerLine(offer, $0, bundles: bundles) }
-        assessments = lines.map { line in
-            Self.assess(line, capabilities: capabilities, suiteInForce: agreement.suiteInForce(line.index), stream: nil)
+        bundles = capabilities.canBundle && capabilities.hasRTCPMux ? offer.bundles : []
+        settleBundles(StreamKind.allCases)
+        guard kinds.count < StreamKind.allCases.count else { return }
+        let all = (lines, assessments)
+        settleBundles(kinds)
+        for index in lines.indices {
+            guard let kind = lines[index].kind, !kinds.contains(kind) else { continue }
+            (lines[index], assessments[index]) = (all.0[index], all.1[index])
         }
     }
 
-    /// The line that carries this kind: the one in use if it still can, else the first that can.
+    /// Takes the lines out of the bundles that are refused, until the rest can be taken: the address of a bundle is that of
+    /// its first line which is not refused and has one; where there is none, there is no bundle (RFC 9143 §7.3.1).
+    private mutating func settleBundles(_ kinds: [StreamKind]) {
+        while true {
+            lines = offer.media.indices.map { PeerLine(offer, $0, bundles: bundles) }
+            assessments = lines.map { line in
+                Self.assess(
+                    line, capabilities: capabilities, suiteInForce: agreement.suiteInForce(line.index), stream: nil)
+            }
+            let kept = bundles.compactMap { bundle in
+                bundle.filter { index in
+                    guard let kind = lines[index].kind, kinds.contains(kind) else { return false }
+                    return self.index(of: kind) == index && lines[index].hasRTCPMux
+                }.taggedFirst { offer.media[$0].port != 0 }
+            }
+            guard kept != bundles else { return }
+            bundles = kept
+        }
+    }
+
+    func isBundled(_ index: Int) -> Bool { bundles.contains { $0.contains(index) } }
+
+    /// The line that carries this kind: the one in use if it still can, else the first that can, one on which nothing is to
+    /// flow last: browsers leave such a line where a camera was.
     func index(of kind: StreamKind) -> Int? {
         if let index = agreement.indexInUse(kind), index < lines.count, isUsable(index, as: kind) { return index }
-        return lines.first { isUsable($0.index, as: kind) }?.index
+        let usable = lines.filter { isUsable($0.index, as: kind) }
+        return (usable.first { $0.direction != .inactive } ?? usable.first)?.index
     }
 
     /// The direction of a line as we would see it.
@@ -90,7 +124,9 @@ struct OfferReading: Sendable {
             sdes = .sdes(choice.line, choice.suite)
         }
         var dtls: Security?
-        if policy.allowsDTLS, capabilities.hasDTLS, stream.map({ $0.dtls != nil }) ?? true, let remote = line.dtls {
+        if policy.allowsDTLS, capabilities.hasDTLS, stream.map({ $0.dtls != nil }) ?? true, let remote = line.dtls,
+            capabilities.canVerify(remote)
+        {
             dtls = .dtls(remote)
         }
         if profile.isDTLS { return dtls }

@@ -21,6 +21,9 @@ struct PeerLine: Sendable {
     let bandwidth: BandwidthLimits
     /// Whether RTCP may share RTP's port; in a bundle the first line says so for all (RFC 8859 §5.3).
     let hasRTCPMux: Bool
+    /// Whether RTCP may be of reduced size, likewise.
+    let hasReducedSizeRTCP: Bool
+    let headerExtensions: [HeaderExtensionAttribute]
     private let transport: MediaDescription
 
     init(_ description: SessionDescription, _ index: Int, bundles: [[Int]] = []) {
@@ -36,6 +39,8 @@ struct PeerLine: Sendable {
         let transport = description.media[transportIndex]
         self.transport = transport
         hasRTCPMux = media.hasRTCPMux || transport.hasRTCPMux
+        hasReducedSizeRTCP = media.hasReducedSizeRTCP || transport.hasReducedSizeRTCP
+        headerExtensions = description.headerExtensions(of: media)
         connection = description.connection(of: transport)
         let ice = description.ice(of: transport)
         let hasAddress = connection?.ipAddress?.isUnspecified == false && transport.port > 9
@@ -114,7 +119,7 @@ extension ICEDescription {
 }
 
 extension SessionDescription {
-    /// The lines of each BUNDLE group, by index, in the group's order: its first line has the address of all (RFC 9143 §7).
+    /// The lines of each BUNDLE group that are there, by index: the first that has an address has it for all (RFC 9143 §7.3.1).
     var bundles: [[Int]] {
         let groups = groups.filter { $0.semantics == "BUNDLE" }
         guard !groups.isEmpty else { return [] }
@@ -122,6 +127,17 @@ extension SessionDescription {
         for (index, stream) in media.enumerated() {
             if let mid = stream.mid, indexes[mid] == nil { indexes[mid] = index }
         }
-        return groups.map { group in group.mids.compactMap { indexes[$0] } }
+        return groups.compactMap { group in
+            let lines = group.mids.compactMap { indexes[$0] }.filter { media[$0].port != 0 || media[$0].isBundleOnly }
+            return lines.taggedFirst { media[$0].port != 0 }
+        }
+    }
+}
+
+extension [Int] {
+    /// The first line that can be a bundle's tagged one, and the others behind it; nil where none can.
+    func taggedFirst(where canBeTagged: (Int) -> Bool) -> [Int]? {
+        guard let tagged = first(where: canBeTagged) else { return nil }
+        return [tagged] + filter { $0 != tagged }
     }
 }
