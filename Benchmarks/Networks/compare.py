@@ -1,7 +1,7 @@
 """compare.py OFFHOOK PYTHON LINK [KEY=VALUE…] [ROW…]: a film sent over a bad network, by Offhook to Offhook and by Chromium to
 Chromium in turns, on the same machine.
 
-Rows: clean loss5 loss10 loss20 jitter narrow step; all unless some are named. Keys: seconds=30 settle=15 size=640x360
+Rows: clean loss5 loss10 loss20 jitter narrow step far5 far10; all unless some are named. Keys: seconds=30 settle=15 size=640x360
 most=1500 delay=25 (a way), only=offhook or only=chromium, and keep=FOLDER for Offhook's figures of each second. Both ends are in network namespaces of their own; what is
 between is `link.c`. A call is brought up over a good link of the same delay, then the link becomes bad, and after the time for
 settling the window begins that is measured. Prints a line for each call, the load of the machine with it.
@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ADDRESSES = ("10.9.0.1", "10.9.0.2")
 ROWS = {
     "clean": "", "loss5": "loss=5", "loss10": "loss=10", "loss20": "loss=20", "jitter": "jitter=40",
-    "narrow": "a:rate=600 a:queue=200", "step": "a:queue=300",
+    "narrow": "a:rate=600 a:queue=200", "step": "a:queue=300", "far5": "delay=150 loss=5", "far10": "delay=150 loss=10",
 }
 OPTIONS = {"seconds": "30", "settle": "15", "size": "640x360", "most": "1500", "delay": "25", "only": "", "keep": ""}
 # A freeze, as W3C's webrtc-stats counts it, is told by both programs.

@@ -172,30 +172,46 @@ import Testing
         }
     }
 
-    @Test func `holds the bit rate it is given`() throws {
-        var configuration = Self.configuration(bitrate: 200_000)
+    /// The sizes of noisy pictures, 0 for one left out, of which those from a number on have another bit rate.
+    static func byteCounts(
+        _ bitrate: Int, then: Int, from change: Int, count: Int, size: VideoSize
+    ) throws -> [Int] {
+        var configuration = Self.configuration(bitrate: bitrate)
         configuration.dropsFrames = true
         let encoder = VP8Encoder(configuration: configuration)
         var random = SeededRandom(seed: 8)
-        var byteCounts: [Int] = []
-
-        for number in 0..<150 {
-            if number == 75 { encoder.setBitrate(100_000) }
-            let frame = picture(number, size: VideoSize(width: 160, height: 120))
+        return try (0..<count).map { number in
+            if number == change { encoder.setBitrate(then) }
+            let frame = picture(number, size: size)
             let noise = random.bytes(4096)
             frame.buffer.withMutablePlane(0) { bytes in
                 for index in 0..<bytes.count { bytes[index] = bytes[index] &+ noise[(index + number) & 4095] >> 4 }
             }
             var count = 0
             try encoder.encode(frame) { bytes, _ in count = bytes.byteCount }
-            byteCounts.append(count)
+            return count
         }
+    }
+
+    @Test func `holds the bit rate it is given`() throws {
+        let byteCounts = try Self.byteCounts(
+            200_000, then: 100_000, from: 75, count: 150, size: VideoSize(width: 160, height: 120))
 
         // 30 pictures a second; the first second of either half settles.
         let first = Double(byteCounts[30..<75].reduce(0, +)) * 8 / 1.5
         let second = Double(byteCounts[105..<150].reduce(0, +)) * 8 / 1.5
         #expect((120_000...280_000).contains(first))
         #expect((60_000...140_000).contains(second))
+    }
+
+    @Test func `follows a bit rate that falls from the next picture on, and leaves none out`() throws {
+        let byteCounts = try Self.byteCounts(
+            150_000, then: 40_000, from: 170, count: 190, size: VideoSize(width: 128, height: 72))
+
+        let budget = 40_000 / 8 / 30
+        #expect(byteCounts[170] < budget * 2, "\(byteCounts[165...])")
+        #expect(byteCounts[170..<180].reduce(0, +) < budget * 14, "\(byteCounts[165...])")
+        #expect(byteCounts[170...].allSatisfy { $0 > 0 }, "\(byteCounts[165...])")
     }
 
     @Test(arguments: [

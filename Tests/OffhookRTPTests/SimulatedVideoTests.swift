@@ -46,6 +46,26 @@ import Testing
         #expect(statistics.repairedPackets > 50)
     }
 
+    @Test(arguments: [(0.05, 14), (0.1, 15)] as [(Double, UInt64)])
+    func `repeats repair loss at a round trip of 300 ms, which one who only receives is not told`(
+        loss: Double, seed: UInt64
+    ) {
+        var call = SimulatedCall(
+            .video, seed: seed, path: Path(delay: .milliseconds(150), loss: loss),
+            formats: SimulatedCall.repeatedVideoFormats)
+        call.perform(call.right) { $0.setDirections(sends: false, receives: true, at: $1, pool: &$2, actions: &$3) }
+        let sent = call.streamVideo(seconds: 15)
+        call.run(until: call.now + .seconds(2))
+
+        check(call.right)
+        let statistics = call.right.session.statistics(at: call.now).received
+        #expect(
+            Double(call.right.frames.count) > Double(sent) * 0.85, "seed \(seed): \(call.right.frames.count) of \(sent)"
+        )
+        #expect(statistics.keyFrames <= 8, "seed \(seed)")
+        #expect(statistics.packetsNacked < statistics.packetsLost * 4, "seed \(seed)")
+    }
+
     @Test func `repeats come as an RFC 4588 stream where one was agreed on`() throws {
         var call = SimulatedCall(.video, seed: 21, path: Path(loss: 0.1), formats: SimulatedCall.repeatedVideoFormats)
         let sent = call.streamVideo(seconds: 5)

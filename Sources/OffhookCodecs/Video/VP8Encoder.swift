@@ -31,8 +31,9 @@ package final class VP8Encoder {
 
     /// Bits a second from the next picture on.
     package func setBitrate(_ bitrate: Int) {
+        let isFall = bitrate < configuration.bitrate * 4 / 5
         configuration.bitrate = bitrate
-        codec?.update(configuration)
+        codec?.update(configuration, forgetsSavings: isFall)
     }
 
     /// Pictures a second, to plan the rate by, from the next picture on.
@@ -163,8 +164,17 @@ extension VP8Encoder {
             set(VP8E_SET_CPUUSED, min(max(speed, -16), 16))
         }
 
-        func update(_ configuration: VP8EncoderConfiguration) {
+        /// Takes a configuration on. What was saved at a higher rate is worth several pictures at a much lower one: libvpx
+        /// would spend it, and hold back the coarser quantizer meanwhile. A configuration whose buffer is small cuts it.
+        func update(_ configuration: VP8EncoderConfiguration, forgetsSavings: Bool = false) {
             Self.apply(configuration, to: &settings)
+            if forgetsSavings {
+                var small = settings
+                small.rc_buf_optimal_sz = settings.rc_buf_optimal_sz / 2
+                small.rc_buf_sz = small.rc_buf_optimal_sz
+                small.rc_buf_initial_sz = small.rc_buf_optimal_sz
+                vpx_codec_enc_config_set(context, &small)
+            }
             vpx_codec_enc_config_set(context, &settings)
             setKeyFrameBound(configuration)
         }

@@ -41,6 +41,8 @@ extension CallMedia {
                 line.session.receiveRTCP(packet.bytes, at: core.now, pool: &core.pool, actions: &actions)
                 perform(line, core: &core)
             }
+            // Sound goes both ways mostly, and so measures the path for pictures that only come.
+            if let roundTrip = audio?.session.roundTrip { video?.session.pathRoundTrip = roundTrip }
             core.pool.give(packet)
         case .ignored(let packet):
             core.pool.give(packet)

@@ -1,5 +1,6 @@
 internal import OffhookBasics
 internal import OffhookCrypto
+internal import OffhookRTP
 internal import OffhookSDP
 
 /// Handshakes, and by what way a packet leaves.
@@ -34,6 +35,9 @@ extension CallMedia {
 
     /// Sends what of the handshakes has waited for a way, now that there may be one.
     func sendWaiting(core: inout EngineCore) {
+        for line in lines where line.session.pathRoundTrip == nil {
+            line.session.pathRoundTrip = connectivity?.roundTrip(of: line.transport.ports)
+        }
         for transport in transports {
             transport.pathFound(roundTrip: connectivity?.roundTrip(of: transport.ports), at: core.now)
             guard transport.hasWaiting, connectivity?.remote(of: transport.ports) != nil else { continue }

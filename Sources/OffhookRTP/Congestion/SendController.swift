@@ -48,6 +48,7 @@ package final class SendController {
         static let freePace = 3.0
         static let check = Duration.milliseconds(200)
         static let notableLoss = 0.02
+        static let longRoundTrip = Duration.milliseconds(150)
         /// Of the rate: with more, repeats leave nothing for new pictures.
         static let mostRepeats = 0.6
         /// Likewise, while a full queue loses more of whatever is sent.
@@ -96,12 +97,14 @@ package final class SendController {
     package var lossFraction: Double { controller.loss.fraction }
 
     /// How a session repeats packets: where much is lost at random, a single repeat would be lost as often; where a queue
-    /// is full, more would only fill it. What is still under way is not repeated, however long the queue makes that.
+    /// is full, more would only fill it. Over a long round trip one more is cheaper than to be asked again. What is still
+    /// under way is not repeated, however long the queue makes that.
     package func repetition(at now: Instant) -> RepetitionPolicy {
         let repeats = Double(repeated.bitsPerSecond(over: .milliseconds(500), until: now) ?? 0)
         let isWorthMore = lossFraction > Constants.notableLoss && !controller.wasOverused(at: now)
         let share = controller.wasOverused(at: now) ? Constants.fewRepeats : Constants.mostRepeats
-        let count = repeats > Double(controller.rate) * share ? 0 : isWorthMore ? 2 : 1
+        let several = roundTrip > Constants.longRoundTrip ? 3 : 2
+        let count = repeats > Double(controller.rate) * share ? 0 : isWorthMore ? several : 1
         var policy = RepetitionPolicy(count: count, spacing: answerTime.map { $0 * 9 / 10 })
         // A full queue would lose a key frame as well.
         guard controller.isFree(at: now) else { return policy }

@@ -98,6 +98,7 @@ extension RTPSession {
         source = RemoteSource(ssrc: header.ssrc, first: header.sequenceNumber, clockRate: format.clockRate)
         audio.reset(pool: &pool)
         video.reset(pool: &pool)
+        playout = VideoPlayout()
         estimator?.reset()
         actions.append(.remoteSourceChanged(header.ssrc))
     }
@@ -210,6 +211,7 @@ extension RTPSession {
     /// Gives out the frames that are ready, and asks for what is missing.
     func serveVideo(at now: Instant, pool: inout PacketPool, actions: inout [Action]) {
         video.roundTrip = roundTrip
+        video.pathRoundTrip = pathRoundTrip
         let due = video.handle(timeoutAt: now, pool: &pool, frames: &readyFrames)
         for index in readyFrames.indices {
             readyFrames[index].captureTime = source?.captureTime(of: readyFrames[index].timestamp)
@@ -229,11 +231,12 @@ extension RTPSession {
     }
 
     private func give(_ frame: ReceivedVideoFrame, at now: Instant, actions: inout [Action]) {
-        guard extraDelay > .zero || !delayedFrames.isEmpty else {
+        let due = playout.time(of: frame.timestamp, wholeAt: now) + extraDelay
+        guard due > now || !delayedFrames.isEmpty else {
             play(frame, at: now, actions: &actions)
             return
         }
-        let earliest = max(now + extraDelay, delayedFrames.last?.at ?? now)
+        let earliest = max(due, delayedFrames.last?.at ?? now)
         delayedFrames.append((frame, earliest))
     }
 
@@ -245,6 +248,7 @@ extension RTPSession {
     }
 
     private func play(_ frame: ReceivedVideoFrame, at now: Instant, actions: inout [Action]) {
+        freezes.frame(at: now)
         if let capture = frame.captureTime { lastVideoPoint = LipSync.Point(capture: capture, playout: now) }
         actions.append(.videoFrame(frame))
     }

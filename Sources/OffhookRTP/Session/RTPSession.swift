@@ -37,9 +37,11 @@ package final class RTPSession {
     var selector = SourceSelector()
     let audio: AudioReceiveStream
     let video: VideoReceiveStream
+    var playout = VideoPlayout()
+    var freezes = FreezeMeter()
     var digitReceiver = TelephoneEventReceiver()
     var readyFrames: [ReceivedVideoFrame] = []
-    /// Frames that wait for the sound that belongs to them.
+    /// Frames that wait for their time, or for the sound that belongs to them.
     var delayedFrames: [(frame: ReceivedVideoFrame, at: Instant)] = []
     var extraDelay = Duration.zero
     var lastVideoPoint: LipSync.Point?
@@ -55,6 +57,8 @@ package final class RTPSession {
     var lastRemoteReference: (ssrc: SSRC, middle: UInt32, arrival: Instant)?
     /// From the far end's reports, smoothed; nil before one came.
     package internal(set) var roundTrip: Duration?
+    /// What ICE or another line of the call knows of the same path, for one who only receives is told no round trip.
+    package var pathRoundTrip: Duration?
     /// As the newest report told it.
     package internal(set) var latestRoundTrip: Duration?
     /// Totals of the report block that loss was last counted from, and when.
@@ -139,7 +143,7 @@ package final class RTPSession {
         quietSince = receives ? now : nil
         isSilent = false
         audio.reset(pool: &pool)
-        video.pause()
+        freezes.pause()
         if !receives { delayedFrames.removeAll() }
         if configuration.kind == .video, source != nil {
             video.reset(pool: &pool)
@@ -259,8 +263,9 @@ package final class RTPSession {
             result.received.frames = video.frames
             result.received.keyFrames = video.keyFrames
             result.received.framesDropped = video.framesDropped
-            result.received.freezes = video.freezeCount
-            result.received.frozenDuration = video.frozenDuration(at: now)
+            result.received.jitterBufferDelay = playout.delay
+            result.received.freezes = freezes.count
+            result.received.frozenDuration = freezes.duration(at: now)
         }
         return result
     }

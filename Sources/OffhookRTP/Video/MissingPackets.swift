@@ -6,6 +6,7 @@ struct MissingPackets {
         var number: Int
         var noticed: Instant
         var askAt: Instant
+        var firstAskedAt = Instant.zero
         var askedAt = Instant.zero
         var tries: Int
         /// How often it has been asked for in this try.
@@ -15,6 +16,7 @@ struct MissingPackets {
     static let mostTries = 10
     private static let mostMissing = 1024
     private static let copySpacing = Duration.milliseconds(8)
+    private static let longFlight = Duration.milliseconds(150)
 
     /// In the order of their numbers.
     private var missing: [Missing] = []
@@ -33,9 +35,10 @@ struct MissingPackets {
         loss -= loss / 64
     }
 
-    /// How often to ask for a packet in a row: where much is lost, requests are lost as well.
-    private var copies: Int {
-        loss > 0.12 ? 3 : loss > 0.02 ? 2 : 1
+    /// How often to ask for a packet in a row: where much is lost, requests are lost as well, and asking once more costs a
+    /// round trip.
+    private func copies(flight: Duration) -> Int {
+        loss > (flight > Self.longFlight ? 0.02 : 0.12) ? 3 : loss > 0.02 ? 2 : 1
     }
 
     mutating func insert(_ numbers: Range<Int>, at now: Instant) {
@@ -56,13 +59,24 @@ struct MissingPackets {
             disorder = min(.milliseconds(40), max(disorder, late + .milliseconds(2)))
         } else {
             disorder = max(.milliseconds(5), disorder - .microseconds(100))
-            if found.tries == 1 {
-                let answered = now - found.askedAt
-                answerTime = answerTime.map { $0 + (answered - $0) / 8 } ?? answered
-            }
+            noteAnswer(to: found, at: now)
         }
         updateDeadline()
         return found.tries > 0
+    }
+
+    private mutating func noteAnswer(to found: Missing, at now: Instant) {
+        let answered = now - found.askedAt
+        guard let known = answerTime else {
+            answerTime = now - found.firstAskedAt
+            return
+        }
+        if found.tries == 1 {
+            answerTime = known + (answered - known) / 8
+        } else if answered < known / 2 {
+            // Too soon to be the answer to the last question: it is that to an earlier one, and what we know is too short.
+            answerTime = min(now - found.firstAskedAt, known * 2)
+        }
     }
 
     mutating func removeAll(before number: Int) {
@@ -88,17 +102,20 @@ struct MissingPackets {
         return missing[index].tries > Self.mostTries
     }
 
-    /// The numbers to ask for now. Each is asked for again when an answer should have come.
-    mutating func due(at now: Instant, roundTrip: Duration?) -> [SequenceNumber] {
+    /// The numbers to ask for now. Each is asked for again when an answer should have come: by the round trip that reports
+    /// tell, by what answers have taken, or at first by what others know of the path.
+    mutating func due(at now: Instant, roundTrip: Duration?, pathRoundTrip: Duration?) -> [SequenceNumber] {
         guard let deadline = nextDeadline, now >= deadline else { return [] }
-        let flight = roundTrip ?? answerTime ?? .milliseconds(100)
-        let patience = min(.milliseconds(500), max(.milliseconds(20), flight + flight / 4 + .milliseconds(5)))
+        let flight = roundTrip ?? answerTime ?? pathRoundTrip ?? .milliseconds(100)
+        let patience = min(.milliseconds(1000), max(.milliseconds(20), flight + flight / 4 + .milliseconds(5)))
+        let copies = copies(flight: flight)
         var result: [SequenceNumber] = []
         for index in missing.indices where missing[index].askAt <= now {
             if missing[index].copies == 0 {
                 if missing[index].tries == 0 { loss += (1 - loss) / 64 }
                 missing[index].tries += 1
                 missing[index].askedAt = now
+                if missing[index].tries == 1 { missing[index].firstAskedAt = now }
             }
             guard missing[index].tries <= Self.mostTries else {
                 missing[index].askAt = .distantFuture

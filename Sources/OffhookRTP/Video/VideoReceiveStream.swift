@@ -30,7 +30,6 @@ package final class VideoReceiveStream {
     private var pool = EncodedFramePool()
     private var missing = MissingPackets()
     private var references = VP8References()
-    private var freezes = FreezeMeter()
     package var requester = KeyFrameRequester()
 
     /// The number after the last packet that was used or passed over; nil before the first packet.
@@ -45,6 +44,8 @@ package final class VideoReceiveStream {
 
     /// From RTCP; it paces repeats of requests.
     package var roundTrip: Duration?
+    /// As others know it of the path, where RTCP tells none.
+    package var pathRoundTrip: Duration?
 
     package private(set) var frames = 0
     package private(set) var keyFrames = 0
@@ -55,12 +56,18 @@ package final class VideoReceiveStream {
 
     /// How long a gap is waited for when nobody can repair it, for packets that were merely overtaken.
     private static let disorderPatience = Duration.milliseconds(60)
-    /// How long a gap is waited for at most.
-    private static let repairPatience = Duration.milliseconds(1000)
     /// How long a gap keeps a whole key frame behind it waiting.
     private static let keyFramePatience = Duration.milliseconds(80)
-    /// A gap this old makes us ask for a key frame beside the repair.
-    private static let requestPatience = Duration.milliseconds(400)
+    /// From asking to the answer; in whole nanoseconds, as instants are.
+    private var flight: Duration {
+        .nanoseconds((roundTrip ?? missing.answerTime ?? pathRoundTrip ?? .zero).inNanoseconds / 4 * 4)
+    }
+    /// How long a gap is waited for at most: three repeats should have come.
+    private var repairPatience: Duration { max(.milliseconds(1000), flight * 4) }
+    /// A gap this old makes us ask for a key frame beside the repair: two repeats should have come.
+    private var requestPatience: Duration { max(.milliseconds(400), flight * 5 / 2) }
+    /// How long a gap is waited for in what is of no use until a key frame comes: it may be that key frame's start.
+    private var startPatience: Duration { Self.disorderPatience + min(.seconds(1), flight * 5 / 4) }
 
     package init(asksForRepair: Bool) {
         self.asksForRepair = asksForRepair
@@ -93,11 +100,6 @@ package final class VideoReceiveStream {
         gap = nil
     }
 
-    /// Pictures are not expected for a while.
-    package func pause() {
-        freezes.pause()
-    }
-
     private func claim(_ number: Int, at now: Instant, pool: inout PacketPool) -> Bool {
         guard let next = nextNumber else {
             nextNumber = number
@@ -106,7 +108,7 @@ package final class VideoReceiveStream {
             return true
         }
         if number < next {
-            if needsKeyFrame, frames == 0, next - number < 64, ring[number].number != number {
+            if isStarting(at: now), next - number < 64, ring[number].number != number {
                 // It was overtaken by the packet that started the stream.
                 if asksForRepair { missing.insert(number + 1..<next, at: now) }
                 nextNumber = number
@@ -127,6 +129,11 @@ package final class VideoReceiveStream {
         if number <= highest, missing.remove(number, at: now) { repairedPackets += 1 }
         highest = max(highest, number)
         return true
+    }
+
+    /// Whether packets that come may belong before the first one. Later they are repeats of what was passed over.
+    private func isStarting(at now: Instant) -> Bool {
+        frames == 0 && framesDropped == 0 && now < firstArrival + Self.disorderPatience
     }
 
     private func fill(
@@ -176,10 +183,9 @@ package final class VideoReceiveStream {
                 continue
             }
             if ring[next].number == next, !ring[next].startsFrame {
-                let startBy = firstArrival + Self.disorderPatience
-                if self.frames == 0, framesDropped == 0, now < startBy {
+                if isStarting(at: now) {
                     // The stream's first packet may have been overtaken.
-                    gap = (next, firstArrival, startBy)
+                    gap = (next, firstArrival, firstArrival + Self.disorderPatience)
                     return
                 }
                 // The rest of a frame whose start is gone.
@@ -250,7 +256,6 @@ package final class VideoReceiveStream {
             keyFrames += 1
             requester.satisfy()
         }
-        freezes.frame(at: now)
         frames.append(
             ReceivedVideoFrame(
                 buffer: buffer, isKeyFrame: isKeyFrame, timestamp: first.timestamp, payloadType: first.payloadType,
@@ -296,7 +301,7 @@ package final class VideoReceiveStream {
             jump(to: start, isLoss: true, pool: &pool)
             return true
         }
-        if age >= Self.requestPatience { requester.need() }
+        if age >= requestPatience { requester.need() }
         guard isGivenUp(number, of: next, age: age) else {
             gap = (number, since, since + nextCheck(after: age))
             return false
@@ -306,16 +311,20 @@ package final class VideoReceiveStream {
     }
 
     private func isGivenUp(_ number: Int, of frame: Int, age: Duration) -> Bool {
-        if age >= Self.repairPatience { return true }
-        if !asksForRepair || needsKeyFrame && !isPartOfKeyFrame(frame) { return age >= Self.disorderPatience }
+        if age >= repairPatience { return true }
+        if !asksForRepair { return age >= Self.disorderPatience }
+        if needsKeyFrame, !isPartOfKeyFrame(frame) { return age >= startPatience }
         return missing.noticed(number) != nil && missing.isGivenUp(number)
     }
 
     /// Each of the patiences is a moment to look at a gap again.
     private func nextCheck(after age: Duration) -> Duration {
-        if age < Self.disorderPatience { return Self.disorderPatience }
-        if age < Self.keyFramePatience { return Self.keyFramePatience }
-        return age < Self.requestPatience ? Self.requestPatience : Self.repairPatience
+        var next = repairPatience
+        if age < requestPatience { next = min(next, requestPatience) }
+        if age < startPatience { next = min(next, startPatience) }
+        if age < Self.keyFramePatience { next = min(next, Self.keyFramePatience) }
+        if age < Self.disorderPatience { next = min(next, Self.disorderPatience) }
+        return next
     }
 
     private func isPartOfKeyFrame(_ next: Int) -> Bool {
@@ -378,14 +387,8 @@ package final class VideoReceiveStream {
     package func handle(
         timeoutAt now: Instant, pool: inout PacketPool, frames: inout [ReceivedVideoFrame]
     ) -> [SequenceNumber] {
-        let due = missing.due(at: now, roundTrip: roundTrip)
+        let due = missing.due(at: now, roundTrip: roundTrip, pathRoundTrip: pathRoundTrip)
         advance(at: now, pool: &pool, frames: &frames)
         return due
-    }
-
-    package var freezeCount: Int { freezes.count }
-
-    package func frozenDuration(at now: Instant) -> Duration {
-        freezes.duration(at: now)
     }
 }
