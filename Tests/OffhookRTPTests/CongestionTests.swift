@@ -76,6 +76,16 @@ import Testing
         #expect(call.seconds[35..<41].contains { $0.target > 1_400_000 }, "seed \(seed)\n\(call.story)")
     }
 
+    @Test(arguments: [10, 11, 12] as [UInt64], [60, 125, 250] as [Int64])
+    func `a path that has become longer is no congestion`(seed: UInt64, more: Int64) {
+        let call = CongestedCall(seed: seed)
+        call.run(seconds: 15)
+        call.forward.delay += .milliseconds(more)
+        call.run(seconds: 10)
+
+        #expect(call.seconds[18..<25].allSatisfy { $0.target > 1_200_000 }, "seed \(seed)\n\(call.story)")
+    }
+
     @Test func `what others send through a narrow link is left to them`() {
         let call = CongestedCall(seed: 9) {
             $0.rate = 600_000

@@ -34,6 +34,8 @@ package struct BitrateController: Sendable {
         static let reported = 0.2
         static let cautious = 0.04
         static let silence = Duration.seconds(1)
+        /// A queue that is no shorter after this time of sending less is none.
+        static let patience = Duration.seconds(2)
     }
 
     package private(set) var estimate: Int
@@ -50,6 +52,8 @@ package struct BitrateController: Sendable {
     package var remoteLimit: Int?
 
     private var capacity: Double?
+    /// The longest queue since it began to be emptied, when that was, and the most that was sent since.
+    private var peak: (queue: Double, at: Instant, rate: Double)?
     private var boost = Constants.firstBoost
     private var lastUpdate: Instant?
     private var lastDecrease: Instant?
@@ -112,6 +116,7 @@ package struct BitrateController: Sendable {
     private mutating func update(sentRate: Int?, roundTrip: Duration, at now: Instant) {
         let elapsed = min(0.2, lastUpdate.map { (now - $0).inSeconds } ?? 0)
         lastUpdate = now
+        if isPathLonger(sentRate: sentRate, at: now) { acceptPath() }
         let queue = delay.queue ?? 0
         if delay.isOverused {
             lastOveruse = now
@@ -124,6 +129,30 @@ package struct BitrateController: Sendable {
             grow(elapsed: elapsed, sentRate: sentRate)
         }
         heedLoss(roundTrip: roundTrip, at: now)
+    }
+
+    /// Whether what looks like a queue does not get shorter though much less is sent, and nothing is lost in it: then the
+    /// packets have another way, which is longer, or others fill the queue whatever we do.
+    private mutating func isPathLonger(sentRate: Int?, at now: Instant) -> Bool {
+        guard isDraining, let queue = delay.queue else {
+            peak = nil
+            return false
+        }
+        let sent = Double(sentRate ?? 0)
+        guard let peak, queue < peak.queue * 1.05 + 5 else {
+            peak = (queue, now, max(sent, peak?.rate ?? 0))
+            return false
+        }
+        return now - peak.at > Constants.patience && queue > peak.queue * 0.8 && sent < peak.rate * 0.8
+            && loss.fraction < loss.inherent + 0.02
+    }
+
+    private mutating func acceptPath() {
+        capacity = peak?.rate
+        delay.acceptAsPath()
+        peak = nil
+        lastOveruse = nil
+        resume()
     }
 
     private mutating func decrease(queue: Double, sentRate: Int?, at now: Instant) {

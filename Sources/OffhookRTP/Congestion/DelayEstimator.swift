@@ -53,6 +53,15 @@ package struct DelayEstimator: Sendable {
         queue.map { $0 > threshold } ?? false
     }
 
+    /// What was taken for a queue is the path's own delay from now on.
+    package mutating func acceptAsPath() {
+        guard let queue else { return }
+        let shift = Int64(queue * 1000)
+        bases = (bases.old.map { $0 + shift }, bases.new.map { $0 + shift })
+        self.queue = 0
+        standingSince = nil
+    }
+
     /// Takes in a packet that arrived.
     package mutating func note(size: Int, sentAt: Instant, arrival: Int64, at now: Instant) {
         let transit = arrival - sentAt.nanoseconds / 1000
