@@ -169,4 +169,23 @@ import Testing
         #expect(agree(prints, "two") == 1)
         #expect(agree([prints[0]], "two") == 1)
     }
+
+    @Test func `a transport that no line used in between begins anew`() throws {
+        let ports = MediaPorts(
+            rtp: MediaSocketID(number: 1), rtpPort: 4000, rtcp: MediaSocketID(number: 2), rtcpPort: 4001)
+        let transport = MediaTransport(ports: ports, identity: try DTLSIdentity(unixTime: 1_800_000_000))
+        let remote = DTLSDescription(
+            fingerprints: [FingerprintAttribute(hash: "sha-256", bytes: [UInt8](repeating: 1, count: 32))])
+        transport.signal(rtp: Endpoint(IPAddress(version4: 1), 5000), rtcp: nil, isMultiplexed: true)
+        func hellos() -> Int {
+            transport.handshake(role: .active, remote: remote, at: .zero)
+            return transport.takeOutcomes().count
+        }
+
+        #expect(hellos() == 1)
+        #expect(hellos() == 0)
+        transport.abandon()
+        #expect(transport.remoteEndpoint == nil)
+        #expect(hellos() == 1)
+    }
 }

@@ -237,6 +237,19 @@ import Testing
         #expect(ours.makeOffer(Odd.wishes()).media.map(\.mid) == ["1", "3"])
     }
 
+    @Test func `a name that the peer gives while our offer comes to nothing is the peer's`() throws {
+        let line = { (mid: String) in "m=audio 40000 RTP/AVP 0\na=rtcp-mux\na=mid:\(mid)" }
+        var ours = OfferAnswer(Odd.capabilities(.off))
+        _ = try ours.answer(try peer(line("0")), Odd.wishes(nil))
+        #expect(ours.makeOffer(Odd.wishes()).media.map(\.mid) == ["0", "1"])
+        ours.rollback()
+
+        _ = try ours.answer(
+            try peer(line("0"), "m=application 0 UDP/DTLS/SCTP x\na=mid:2", line("1")), Odd.wishes(nil))
+
+        #expect(ours.makeOffer(Odd.wishes()).media.map(\.mid) == ["0", "2", "1", "3"])
+    }
+
     /// RFC 9143 §15: in a bundle a number is one extension's, so a new line goes on with the numbers of the others.
     @Test func `numbers of extensions are one for all lines`() throws {
         var ours = OfferAnswer(Odd.capabilities(.dtls))

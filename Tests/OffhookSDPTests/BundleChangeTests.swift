@@ -108,6 +108,16 @@ import Testing
         #expect(ours.media.map { $0.remoteICE?.userFragment } == ["audi", nil, "vide"])
     }
 
+    @Test func `a line that is in two groups is in the first`() throws {
+        let offer = try Self.offer(
+            "0 1", "1 0 0 1", lines: [Self.line("audio", mid: "0", "audi"), Self.line("video", mid: "1", "vide")])
+        var ours = OfferAnswer(Odd.capabilities(.dtls))
+
+        let answer = try answered(&ours, offer)
+
+        #expect(answer.groups.map(\.mids) == [["0", "1"]])
+    }
+
     // MARK: The first line goes away
 
     /// Chromium keeps the transport of a bundle whose first line is stopped, and uses the line again under a new name.
@@ -145,6 +155,30 @@ import Testing
         #expect(third.media.map(\.port) == [5002, 5002])
         #expect(third.groups.map(\.mids) == [["1", "2"]])
         #expect(third.media.map(\.mid) == ["2", "1"])
+    }
+
+    /// Chromium 156 gives the rest of the bundle another end when its first line is stopped, with the same credentials.
+    @Test func `a bundle that goes on at another end of the peer's begins anew`() throws {
+        var ours = OfferAnswer(Odd.capabilities(.dtls))
+        let line = { (kind: String, mid: String, port: UInt16) in
+            Self.line(
+                kind, mid: mid, "both", port: port,
+                extra: [
+                    "a=candidate:1 1 udp 1 192.0.2.7 \(port) typ host",
+                    "a=candidate:2 1 tcp 1 192.0.2.7 9 typ host tcptype active",
+                ]
+            )
+            .replacing("0.0.0.0", with: "192.0.2.7")
+        }
+        _ = try answered(&ours, try Self.offer("0 1", lines: [line("video", "0", 4000), line("audio", "1", 4002)]))
+        #expect(ours.media.map(\.transportKind) == [.video, .video])
+
+        let answer = try answered(
+            &ours, try Self.offer("1", lines: [Self.line("video", mid: "0", nil, port: 0), line("audio", "1", 4002)]))
+
+        #expect(answer.media.map(\.port) == [0, 5000])
+        #expect(answer.media[1].iceUserFragment == "audi")
+        #expect(ours.media[1].transportKind == .audio)
     }
 
     @Test func `a line that leaves its bundle gets a transport of its own`() throws {

@@ -84,9 +84,9 @@ final class CallMedia {
                 actions: &actions)
             perform(line, core: &core)
         }
-        for (line, agreed) in zip(lines, agreed) where agreed != nil && line.transport !== line.ownTransport {
-            guard !signalled.contains(where: { $0 === line.ownTransport }) else { continue }
-            connectivity?.remove(line.ownTransport.ports, core: &core)
+        for (line, agreed) in zip(lines, agreed) where !signalled.contains(where: { $0 === line.ownTransport }) {
+            line.ownTransport.abandon()
+            if agreed != nil { connectivity?.remove(line.ownTransport.ports, core: &core) }
         }
         var plan = MediaPlan()
         if let audio, let agreed = audio.negotiated, agreed.isEnabled {

@@ -41,6 +41,7 @@ final class MediaTransport {
     private static let waitingLimit = 8
 
     let ports: MediaPorts
+    private let identity: DTLSIdentity?
     /// Whether RTP and RTCP share the first port (RFC 5761).
     private(set) var isMultiplexed = false
     private(set) var counters = Counters()
@@ -59,6 +60,7 @@ final class MediaTransport {
 
     init(ports: MediaPorts, identity: DTLSIdentity?) {
         self.ports = ports
+        self.identity = identity
         guard let identity else { return }
         rtpHandshake = DTLSComponent(identity: identity)
         rtcpHandshake = DTLSComponent(identity: identity)
@@ -101,6 +103,17 @@ final class MediaTransport {
         try context.setInboundKeys(inbound)
         signalled = context
         security = .signalled(context)
+    }
+
+    /// No line uses the transport any more: whoever does later begins anew, as the far end will (RFC 8842 §4).
+    func abandon() {
+        guard case .dtls = security, let identity else { return }
+        rtpHandshake = DTLSComponent(identity: identity)
+        rtcpHandshake = DTLSComponent(identity: identity)
+        hasPath = false
+        waiting = []
+        remote = RemoteAddress()
+        remoteControl = RemoteAddress()
     }
 
     /// Agrees on keys by DTLS; until they are there nothing is sent and nothing that comes is believed.

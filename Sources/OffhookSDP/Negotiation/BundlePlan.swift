@@ -32,7 +32,8 @@ struct BundlePlan: Sendable {
 
     /// The transport that lines go on with; nil where they begin on a new one.
     ///
-    /// A bundle goes on although its first line is gone (RFC 9143 §7.5.3), and its other lines stay where they are.
+    /// A bundle goes on although its first line is gone (RFC 9143 §7.5.3) where the next one tells of the same end of the peer;
+    /// Chromium tells of another, and begins anew without a word of it in ICE's credentials.
     private static func continued(_ unit: [Int], _ reading: OfferReading) -> StreamKind? {
         let media = reading.agreement.media
         func former(_ index: Int) -> NegotiatedMedia? {
@@ -43,9 +44,7 @@ struct BundlePlan: Sendable {
         }
         let tagged = reading.lines[unit[0]]
         if let old = former(unit[0]) {
-            let isOwn = old.transportKind == old.kind
-            return isOwn || unit.count > 1 || reading.isBundled(unit[0]) || tagged.hasTransport(of: old)
-                ? old.transportKind : nil
+            return old.transportIndex == unit[0] || tagged.hasTransport(of: old) ? old.transportKind : nil
         }
         return unit.dropFirst().lazy.compactMap(former).first { tagged.hasTransport(of: $0) }?.transportKind
     }
@@ -57,11 +56,15 @@ extension StreamKind {
 }
 
 extension PeerLine {
-    /// Whether the peer's end is the one that was agreed on before: by ICE's credentials, or by the address.
+    /// Whether the peer's end is the one that was agreed on before: by the address and ICE's credentials.
     fileprivate func hasTransport(of media: NegotiatedMedia) -> Bool {
-        if let ice, let old = media.remoteICE {
-            return ice.userFragment == old.userFragment && ice.password == old.password
+        guard let ice, let old = media.remoteICE else {
+            return rtpDestination != .none && rtpDestination == media.remoteRTP
         }
-        return rtpDestination != .none && rtpDestination == media.remoteRTP
+        guard ice.userFragment == old.userFragment, ice.password == old.password else { return false }
+        // A candidate of active TCP has no port of its own (RFC 6544 §4.5).
+        let known = Set(old.candidates.filter { $0.transport == "udp" }.map { "\($0.address) \($0.port)" })
+        return rtpDestination == media.remoteRTP
+            || ice.candidates.contains { $0.transport == "udp" && known.contains("\($0.address) \($0.port)") }
     }
 }

@@ -9,9 +9,11 @@ struct LineNames: Sendable {
     /// Names given to lines that have not come into use under them.
     private var given: [Int: String] = [:]
 
-    /// Takes note of the names of a description of the peer.
+    /// Takes note of the names of a description of the peer, which may be some that an offer of ours had that came to nothing.
     mutating func note(_ description: SessionDescription) {
-        for case let name? in description.media.map(\.mid) {
+        for (index, media) in description.media.enumerated() {
+            guard let name = media.mid else { continue }
+            given = given.filter { $0.key == index || $0.value != name }
             guard let number = Int(name), number < Self.limit else { continue }
             highest = max(highest, number)
         }

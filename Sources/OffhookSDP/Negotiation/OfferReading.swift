@@ -58,11 +58,9 @@ struct OfferReading: Sendable {
                 Self.assess(
                     line, capabilities: capabilities, suiteInForce: agreement.suiteInForce(line.index), stream: nil)
             }
+            let taken = kinds.compactMap { index(of: $0) }
             let kept = bundles.compactMap { bundle in
-                bundle.filter { index in
-                    guard let kind = lines[index].kind, kinds.contains(kind) else { return false }
-                    return self.index(of: kind) == index && lines[index].hasRTCPMux
-                }.taggedFirst { offer.media[$0].port != 0 }
+                bundle.filter { taken.contains($0) && lines[$0].hasRTCPMux }.taggedFirst { offer.media[$0].port != 0 }
             }
             guard kept != bundles else { return }
             bundles = kept

@@ -127,8 +127,12 @@ extension SessionDescription {
         for (index, stream) in media.enumerated() {
             if let mid = stream.mid, indexes[mid] == nil { indexes[mid] = index }
         }
+        // A line is in one group (RFC 9143 §5), whatever a description says; so a hostile one costs no more than its lines.
+        var taken: Set<Int> = []
         return groups.compactMap { group in
-            let lines = group.mids.compactMap { indexes[$0] }.filter { media[$0].port != 0 || media[$0].isBundleOnly }
+            let lines = group.mids.compactMap { indexes[$0] }.filter { index in
+                (media[index].port != 0 || media[index].isBundleOnly) && taken.insert(index).inserted
+            }
             return lines.taggedFirst { media[$0].port != 0 }
         }
     }

@@ -52,6 +52,42 @@ def webrtc_call(kind, is_caller, has_video, restarts=None, trickle=False):
     return body
 
 
+def stopped_pictures(kind):
+    """The line that the bundle began with is stopped, and used again: Chromium begins its transport anew each time."""
+    def body(lab):
+        peer = WebRTCPeer(lab, kind, video="first")
+        program = calls.start(
+            lab, peer, True, *OPTIONS, "--video", "sendrecv", "--on-add-video", "accept=sendrecv")
+        peer.need_event("connected")
+        program.wait_for_channel("sendReceive")
+        calls.wait_for_sound(peer, program)
+        lab.check(described(peer, "offer", r"m=(\S+)")[0] == "video", "the first offer does not begin with video")
+        peer.change("stop_pictures")
+        check_flow(lab, peer, ["sounds"])
+        peer.change("begin_pictures")
+        check_flow(lab, peer, ["sounds", "pictures"])
+        snapshot = calls.wait_for_picture(lab, peer)
+        peer.hang_up()
+        program.finish(status=0)
+        lab.check(peer.wait_ended(), "%s does not see the end" % kind)
+        calls.check_pictures(lab, program, snapshot)
+    return body
+
+
+def described(peer, name, pattern):
+    """What a description of the peer's has of a pattern."""
+    with open(os.path.join(peer.folder, name + ".sdp")) as file:
+        return re.findall(pattern, file.read())
+
+
+def check_flow(lab, peer, kinds):
+    before = peer.figures()
+    time.sleep(3)
+    after = peer.figures()
+    for what in kinds:
+        lab.check((after.get(what) or 0) > (before.get(what) or 0) + 20, "few %s came: %s, %s" % (what, before, after))
+
+
 def softphone_call(kind, is_caller, ice):
     """ICE and DTLS with softphones: RTCP has its own port, and each line its own transport."""
     def body(lab):
@@ -211,6 +247,7 @@ for kind in ("gstreamer", "gstreamer-bundle"):
 # Firefox takes long to start: sound, pictures and all else are tried in the same calls.
 for kind in ("aiortc", "chromium", "firefox"):
     add("webrtc-offhook-restarts-ice-with-" + kind, webrtc_call(kind, False, True, restarts="offhook"))
+add("webrtc-chromium-stops-its-first-line", stopped_pictures("chromium"))
 for kind in ("chromium", "firefox"):
     add("webrtc-%s-restarts-ice" % kind, webrtc_call(kind, True, True, restarts="peer"))
     add("webrtc-%s-trickles-to-offhook" % kind, webrtc_call(kind, True, True, trickle=True))

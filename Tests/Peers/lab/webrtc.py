@@ -50,7 +50,7 @@ class WebRTCPeer(Process):
         self.folder = lab.path(kind)
         os.makedirs(self.folder)
         self.recordings = [os.path.join(self.folder, "received.wav")]
-        argv = [python, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", "yes" if video else "no", "yes" if trickle else "no"]
+        argv = [python, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", video if isinstance(video, str) else "yes" if video else "no", "yes" if trickle else "no"]
         super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), environment)
         lab.need(self.wait_for("ready", 40), "%s does not start: %s" % (kind, self.error[-300:]))
 
@@ -93,8 +93,13 @@ class WebRTCPeer(Process):
 
     def restart(self):
         """A new offer with new ICE credentials (RFC 8445 §9)."""
-        self.write("restart")
-        self.need_event("restarted")
+        self.change("restart")
+
+    def change(self, what):
+        """An offer in mid-call: `restart`, `stop_pictures` or `begin_pictures`."""
+        before = len(self.named("changed"))
+        self.write(what)
+        self.need_event("changed", 20, before + 1)
 
     def figures(self):
         before = len(self.named("figures"))

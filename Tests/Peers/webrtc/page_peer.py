@@ -24,6 +24,8 @@ class PagePeer:
 
     # Whether descriptions go out without candidates, which follow.
     trickles = False
+    # Whether the line of pictures is the first of an offer.
+    has_pictures_first = False
 
     def __init__(self, folder, media, has_video, turn=None):
         self.folder, self.media, self.has_video, self.turn = folder, media, has_video, turn
@@ -68,10 +70,16 @@ class PagePeer:
         return await self.evaluate("%s(%s)" % (function, ",".join(json.dumps(argument) for argument in arguments)))
 
     async def offer(self):
-        return await self.run("offer", self.trickles)
+        return await self.run("offer", self.trickles, self.has_pictures_first)
 
     async def restart(self):
         return await self.run("restart")
+
+    async def stop_pictures(self):
+        return await self.run("stopPictures")
+
+    async def begin_pictures(self):
+        return await self.run("beginPictures")
 
     async def accept(self, answer):
         await self.run("accept", answer)

@@ -1,7 +1,8 @@
 """peer.py KIND FOLDER MEDIA PORT VIDEO TRICKLE [TURN]: a WebRTC peer behind a small SIP user agent.
 
-It answers the first call that comes in. What it is told on its standard input: `call ADDRESS`, `snapshot`, `restart`, `figures`
-and `hangup`. It prints one JSON object a line: ready, established, connected, snapshot, restarted, figures, ended, failed.
+It answers the first call that comes in. VIDEO is yes, no, or first, for offers that begin with it. What it is told on its standard
+input: `call ADDRESS`, `snapshot`, `restart`, `stop_pictures`, `begin_pictures`, `figures` and `hangup`. It prints one JSON object a
+line: ready, established, connected, snapshot, changed, figures, ended, failed.
 """
 
 import asyncio
@@ -45,7 +46,9 @@ class Peer:
                 from firefox_peer import FirefoxPeer as End
             else:
                 from chromium_peer import ChromiumPeer as End
-            self.end = End(folder, media, video == "yes", servers)
+            self.end = End(folder, media, video != "no", servers)
+            if video == "first":
+                self.end.has_pictures_first = True
         self.agent = SIPAgent(int(port))
         self.agent.on_offer = self.end.answer
         if trickle == "yes":
@@ -119,10 +122,10 @@ class Peer:
                 elif word == "snapshot":
                     await self.end.snapshot()
                     tell("snapshot")
-                elif word == "restart":
-                    offer = keep(self.folder, "restart-offer", await self.end.restart())
-                    await self.end.accept(keep(self.folder, "restart-answer", await self.agent.offer(offer)))
-                    tell("restarted")
+                elif word in ("restart", "stop_pictures", "begin_pictures"):
+                    offer = keep(self.folder, word + "-offer", await getattr(self.end, word)())
+                    await self.end.accept(keep(self.folder, word + "-answer", await self.agent.offer(offer)))
+                    tell("changed", what=word)
                 elif word == "figures":
                     tell("figures", **await self.end.figures())
                 elif word == "hangup":
