@@ -29,6 +29,25 @@ import Testing
         #expect(ours.media[1].remoteRTP == ours.media[0].remoteRTP)
     }
 
+    @Test func `an answer with RTCP on RTP's port has no candidates for it (RFC 5761 section 5.1.3)`() throws {
+        let candidates = ["1 1 udp 2 192.0.2.1 5000 typ host", "1 2 udp 1 192.0.2.1 5001 typ host"]
+        var wishes = MediaWishes.video()
+        wishes.audio?.ice = ICEDescription(
+            userFragment: "locl", password: "abcdefghijklmnopqrstuv",
+            candidates: candidates.compactMap { ICECandidateAttribute(parsing: $0[...]) })
+        wishes.video?.ice = wishes.audio?.ice
+        let credentials = ["a=ice-ufrag:c365f891", "a=ice-pwd:abcdefghijklmnopqrstuvwx", "a=group:BUNDLE 0 1"]
+        let candidate = "a=candidate:2 1 UDP 2130706303 198.51.100.20 40000 typ host"
+        for (mux, components) in [("\na=rtcp-mux", [1, 1]), ("", [1, 2, 1, 2])] {
+            let offer = try peer(
+                "m=audio 40000 RTP/AVP 0\na=mid:0\n" + candidate + mux,
+                "m=video 40000 RTP/AVP 96\na=mid:1\na=rtpmap:96 VP8/90000\n" + candidate + mux, session: credentials)
+            var ours = OfferAnswer(capabilities)
+            let found = try ours.answer(offer, wishes).media.flatMap { $0.candidates.map { Int($0.component) } }
+            #expect(found == components)
+        }
+    }
+
     @Test func `an extension that is answered alone is offered once the far end has offered it`() throws {
         var capabilities = capabilities
         capabilities.answeredExtensions = ["urn:mid"]

@@ -35,6 +35,10 @@ extension OfferAnswer {
         }
         // Lines that the peer has left out, which it may not, count as taken away.
         for index in next.media.indices.dropFirst(reading.lines.count) { next.disable(index) }
+        // RFC 5761 §5.1.3: RTCP on RTP's port has no candidates of its own.
+        for index in lines.keys where lines[index]?.hasRTCPMux == true {
+            lines[index]?.ice?.candidates.removeAll { $0.component != 1 }
+        }
         let groups = plan.bundles.map { bundle in bundle.filter { lines[$0] != nil } }
         let answer = describe(lines, count: offer.media.count, groups: groups, refused: memories)
         agreement = next
