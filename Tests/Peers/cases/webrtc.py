@@ -44,7 +44,8 @@ def webrtc_call(kind, is_caller, has_video, restarts=None, trickle=False):
             program.interrupt()
         summary = program.finish(status=0 if is_caller else 130)
         lab.check(peer.wait_ended(), "%s does not see the end" % kind)
-        check_summary(lab, summary, has_video)
+        # What is under way where a restart ends it may be lost.
+        check_summary(lab, summary, has_video, most_lost=2 if restarts else 0)
         calls.check_sound(lab, peer, program)
         if has_video:
             calls.check_pictures(lab, program, snapshot)
@@ -219,7 +220,7 @@ def check_trickle(lab, peer, program, is_caller):
     lab.note("%d candidates by INFO" % told["candidates"])
 
 
-def check_summary(lab, summary, has_video, least=10):
+def check_summary(lab, summary, has_video, least=10, most_lost=0):
     lab.check(summary["established"], "the summary says that the call was not up")
     for kind, codec in [("audio", "opus")] + ([("video", "VP8")] if has_video else []):
         for way in ("sent", "received"):
@@ -228,7 +229,7 @@ def check_summary(lab, summary, has_video, least=10):
             lab.check((stream["codec"] or "").lower() == codec.lower(), "another codec in " + words)
             lab.check(stream["packets"] > (20 if kind == "audio" else 3), "nothing flowed in " + words)
             lab.check(stream["encrypted"], "nothing was encrypted in " + words)
-            lab.check(stream["lost"] <= 0, "packets were lost in " + words)
+            lab.check(stream["lost"] <= most_lost, "packets were lost in " + words)
             if kind == "video":
                 lab.check(stream["frames"] >= (least if way == "received" else 10), "too few pictures in " + words)
     lab.note("set-up %.0f ms" % summary["setupMilliseconds"])
