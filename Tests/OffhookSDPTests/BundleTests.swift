@@ -116,6 +116,19 @@ import Testing
         #expect(!ours.wantsOfferWithoutBundle)
     }
 
+    @Test func `an answer whose bundle has ports for RTCP gets an offer without a bundle`() throws {
+        for (mux, isWanted) in [("", true), ("\na=rtcp-mux", false)] {
+            var ours = OfferAnswer(capabilities)
+            _ = ours.makeOffer(.video())
+            let answer = try peer(
+                "m=audio 40000 RTP/AVP 0\na=mid:0" + mux,
+                "m=video 40002 RTP/AVP 96\na=mid:1\na=rtpmap:96 VP8/90000" + mux, session: ["a=group:BUNDLE 0 1"])
+
+            #expect(ours.receiveAnswer(answer) == .accepted)
+            #expect(ours.wantsOfferWithoutBundle == isWanted)
+        }
+    }
+
     @Test func `one line whose group names none stands as it is`() throws {
         var ours = OfferAnswer(capabilities)
         _ = ours.makeOffer(.video())

@@ -47,8 +47,9 @@ extension OfferAnswer {
         return .accepted
     }
 
-    /// Whether the answer repeats the group that we offered though it names no lines, or others: the far end has read the group
-    /// and not what it means (RFC 9143 §7.4), and nobody can tell which way it takes for the lines after the first.
+    /// Whether the answer repeats the group that we offered though it names no lines, or others, or lines whose RTCP has a port
+    /// of its own and so cannot share a transport (RFC 9143 §9.3): the far end has read the group and not what it means, and
+    /// nobody can tell which way it takes for the lines after the first.
     private func isBundleMisunderstood(
         _ answer: SessionDescription, _ offer: LocalOffer, _ next: Agreement
     ) -> Bool {
@@ -56,7 +57,10 @@ extension OfferAnswer {
             let group = answer.groups.first(where: { $0.semantics == "BUNDLE" })
         else { return false }
         let mids = answer.media.compactMap(\.mid)
-        return group.mids.contains { !mids.contains($0) } && next.media.count(where: \.isEnabled) > 1
+        let enabled = next.media.filter(\.isEnabled)
+        return enabled.count > 1
+            && (group.mids.contains { !mids.contains($0) }
+                || enabled.contains { $0.transportIndex != $0.index && !$0.hasRTCPMux })
     }
 
     private static func text(of failure: DisabledReason?) -> String {
