@@ -58,7 +58,9 @@ import Testing
             let count = collector.frames.count
 
             #expect(frames.allSatisfy { $0.samples.count == 960 && $0.sampleRate == 48000 && $0.channelCount == 1 })
-            #expect(zip(frames, frames.dropFirst()).allSatisfy { $1.captureTime - $0.captureTime == .milliseconds(20) })
+            // A machine that was busy for more than a second leaves frames out.
+            let steps = zip(frames, frames.dropFirst()).map { ($1.captureTime - $0.captureTime) / .milliseconds(20) }
+            #expect(steps.allSatisfy { $0 >= 1 && $0 == $0.rounded() })
             #expect(collector.frames.count == count)
         }
     }
