@@ -45,9 +45,8 @@ def call(is_caller, security="none", ice=False):
     return body
 
 
-for is_caller, name in [(False, "offhook-calls-pjsua"), (True, "pjsua-calls-offhook")]:
-    add(name, call(is_caller))
-    add(name + "-ice-sdes", call(is_caller, "sdes", ice=True))
+add("offhook-calls-pjsua-ice-sdes", call(False, "sdes", ice=True))
+add("pjsua-calls-offhook", call(True))
 
 
 def transfer(is_ours):
