@@ -21,7 +21,7 @@ def start(lab, peer, is_caller, *arguments):
         peer.call(ADDRESS)
     else:
         program = Offhook.calling(lab, peer.address, *arguments)
-    program.need_event("callDidEstablish", 15)
+    program.need_event("callDidEstablish", 30)
     lab.need(peer.wait_established(15), "%s does not see the call up" % peer.kind)
     return program
 

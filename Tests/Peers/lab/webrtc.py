@@ -52,7 +52,7 @@ class WebRTCPeer(Process):
         self.recordings = [os.path.join(self.folder, "received.wav")]
         argv = [python, os.path.join(FOLDER, "peer.py"), kind, self.folder, lab.media, "5090", video if isinstance(video, str) else "yes" if video else "no", "yes" if trickle else "no"]
         super().__init__(lab, kind + "-log", argv + ([turn] if turn else []), environment)
-        lab.need(self.wait_for("ready", 40), "%s does not start: %s" % (kind, self.error[-300:]))
+        lab.need(self.wait_for("ready", 90), "%s does not start: %s" % (kind, self.error[-300:]))
 
     @property
     def events(self):
