@@ -52,8 +52,10 @@ package struct VideoPlayout: Sendable {
         let transit = now - capture
         age(at: now)
         let shortest = min(bases.old ?? transit, bases.new ?? transit)
-        guard advance > -Self.clockRate, advance < 10 * Self.clockRate, transit - shortest < .seconds(5) else {
-            // The sender's clock has jumped, or the stream stood still.
+        guard advance > -Self.clockRate, advance < 10 * Self.clockRate, transit - shortest < .seconds(5),
+            abs(ticks) < 1 << 45
+        else {
+            // The sender's clock has jumped, or the stream stood still, or it ran for years, as a hostile one may in a day.
             self = VideoPlayout()
             return time(of: timestamp, wholeAt: now)
         }
